@@ -1,0 +1,57 @@
+# Every target sets up what it needs first; see scripts/bootstrap.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint format bench agents docs pin bootstrap bootstrap-dev clean
+
+WORKERS ?= 2
+DEMO_ARGS ?=
+TEST_ARGS ?=
+BENCH_ARGS ?=
+export PYTHON
+
+help: ## show this list
+	@echo "usage: make TARGET [PYTHON=python3.12]"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+
+demo: bootstrap ## show the whole story on this machine, with no account (DEMO_ARGS=--keep)
+	.venv/bin/llmc demo $(DEMO_ARGS)
+
+test: lint ## all checks, then all tests (TEST_ARGS="tests/core -k rebase")
+	.venv/bin/pytest -n $(WORKERS) --dist loadgroup $(TEST_ARGS)
+
+lint: bootstrap-dev ## style, types, import directions, generated documentation
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/mypy scripts/*.py
+	.venv/bin/lint-imports --no-logo
+	.venv/bin/python scripts/docs.py --check
+
+format: bootstrap-dev ## put the code into the house style
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+
+bench: bootstrap-dev ## measure (BENCH_ARGS=...)
+	.venv/bin/python -m bench $(BENCH_ARGS)
+
+agents: ## install the pinned versions of the real agent CLIs into .agents
+	@scripts/bootstrap agents
+	.venv/bin/python scripts/install_agents.py
+
+docs: bootstrap-dev ## write the generated parts of the documentation anew
+	.venv/bin/python scripts/docs.py
+
+pin: bootstrap-dev ## take the newest version of every Python package and pin it
+	.venv/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager pip hatchling editables --editable '.[dev]'
+	{ head -1 constraints.txt; .venv/bin/python -m pip freeze --all --exclude-editable --exclude setuptools; } >.venv/pinned
+	mv .venv/pinned constraints.txt
+
+bootstrap: ## only set up what `make demo` needs
+	@scripts/bootstrap runtime
+
+bootstrap-dev: ## only set up what `make test` needs
+	@scripts/bootstrap dev
+
+clean: ## remove the environment, the installed agents and all caches
+	rm -rf .venv .agents dist build .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,87 @@
+"""Installs the pinned versions of the real agent CLIs into `.agents`, and touches nothing else on the machine.
+
+The programs are then in `.agents/node_modules/.bin`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+AGENTS = ROOT / ".agents"
+PROGRAMS = AGENTS / "node_modules" / ".bin"
+NODE_NEEDED = 20
+NODE_PINNED = "22.23.3"
+"""Installed beside the agents where the system's Node is too old, as Debian 12's is."""
+
+Pins = dict[str, dict[str, str]]
+
+
+def pins() -> Pins:
+    wanted: Pins = json.loads((ROOT / "testing" / "agent-versions.json").read_text("utf-8"))
+    if node_major("node") < NODE_NEEDED:
+        wanted["node"] = {"package": "node", "version": NODE_PINNED}
+    return wanted
+
+
+def node_major(node: str) -> int:
+    answer = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.match(r"v(\d+)", answer)
+    return int(found[1]) if found else 0
+
+
+def install(wanted: Pins) -> None:
+    AGENTS.mkdir(exist_ok=True)
+    manifest = {
+        "private": True,
+        "dependencies": {pin["package"]: pin["version"] for pin in wanted.values()},
+        # Some of them fetch their binary in an install script, which npm runs only where it is allowed.
+        "allowScripts": {pin["package"]: True for pin in wanted.values()},
+    }
+    (AGENTS / "package.json").write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")
+    options = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"]
+    subprocess.run(
+        ["npm", "install", "--prefix", str(AGENTS), "--cache", str(AGENTS / "npm-cache"), *options], check=True
+    )
+
+
+def answer_of(program: str, home: str) -> str:
+    """The version that the program itself tells. Its home is empty, so that the user's settings stay as they are."""
+    environment = os.environ | {"HOME": home, "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"}
+    asked = subprocess.run(
+        [PROGRAMS / program, "--version"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    return asked.stdout.strip()
+
+
+def main() -> int:
+    wanted = pins()
+    try:
+        install(wanted)
+    except subprocess.CalledProcessError:
+        print("error: npm could not install the agents\nhint: see npm's message above", file=sys.stderr)
+        return 1
+    broken = []
+    with tempfile.TemporaryDirectory() as home:
+        for program, pin in wanted.items():
+            answer = answer_of(program, home)
+            print(f"{program:<10} {answer or 'does not start'}")
+            if pin["version"] not in answer:
+                broken.append(program)
+    if broken:
+        print(
+            f"error: not the pinned version: {', '.join(broken)}\nhint: remove .agents and try again", file=sys.stderr
+        )
+        return 1
+    print(f"installed in {PROGRAMS.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
