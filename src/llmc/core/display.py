@@ -1,0 +1,22 @@
+"""Text from agents, repositories and users, made safe to show. Light on imports."""
+
+from __future__ import annotations
+
+
+def plain(text: str) -> str:
+    """Without anything that a terminal would act upon; lines and tabs stay."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+
+
+def one_line(text: str, limit: int = 60) -> str:
+    """The text in one line, cut to the limit."""
+    line = " ".join(plain(text[: limit * 8]).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def age(seconds: float) -> str:
+    seconds = max(0, int(seconds))
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"

@@ -1,0 +1,107 @@
+"""Everything that a decision can ask the outside world to do.
+
+Lasting effects become steps in the worker's record: they are saved with the decision, carried out
+in order, and leave the record with the event that tells their result. Passing effects (a bell) are
+carried out at most once and not remembered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from types import MappingProxyType
+
+from llmc.model import Step
+
+
+class Purpose(StrEnum):
+    """Why a text is sent: decides what a refusal means."""
+
+    CLEAR = "clear"
+    TASK = "task"
+    MESSAGE = "message"
+    FEEDBACK = "feedback"
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class LastingEffect:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class StartSession(LastingEffect):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class StopSession(LastingEffect):
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver(LastingEffect):
+    text: str
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClearConversation(LastingEffect):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RebaseWork(LastingEffect):
+    onto: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeWork(LastingEffect):
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResetWorktree(LastingEffect):
+    """Back to the tip of the branch, with a backup of whatever that drops."""
+
+    drops_task: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveWorker(LastingEffect):
+    """Session, worktree, branch and record go, with a backup of the work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """Tells the person: who, why, and what is asked of them."""
+
+    kind: str
+    text: str
+
+
+LASTING: dict[str, type[LastingEffect]] = {
+    kind.__name__: kind
+    for kind in (
+        StartSession,
+        StopSession,
+        Deliver,
+        ClearConversation,
+        RebaseWork,
+        MergeWork,
+        ResetWorktree,
+        RemoveWorker,
+    )
+}
+
+OWNS_WORKTREE = (RebaseWork, MergeWork, ResetWorktree, RemoveWorker)
+"""While one of these is pending the worktree is LLMC's and not the agent's."""
+
+
+def to_step(effect: LastingEffect, step_id: str) -> Step:
+    return Step(step_id, type(effect).__name__, MappingProxyType(asdict(effect)))
+
+
+def from_step(step: Step) -> LastingEffect:
+    kind = LASTING[step.name]
+    return kind(**{f.name: step.args[f.name] for f in fields(kind) if f.name in step.args})

@@ -1,0 +1,276 @@
+"""Everything that can happen to a worker. Time arrives inside the event.
+
+Three families: what a user asks (may be refused), what was observed (never refused: facts are
+facts), and what came of an effect (`step` names the effect that is finished by it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmc.model import Outcome, Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    at: float
+
+
+# --- what a user asks --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class UserCommand(Event):
+    """May be illegal in the state that the worker is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskGiven(UserCommand):
+    prompt: str
+    text: str
+    """The prompt as the agent gets it, preamble included."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageGiven(UserCommand):
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGiven(UserCommand):
+    """A person answered the agent's open dialog."""
+
+    choice: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOpened(UserCommand):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRejected(UserCommand):
+    text: str
+    """The feedback as the agent gets it, diff included."""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptAsked(UserCommand):
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RebaseAsked(UserCommand):
+    onto: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResetAsked(UserCommand):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class StartAsked(UserCommand):
+    """The session is to be brought up."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopAsked(UserCommand):
+    """The session is to be ended, deliberately."""
+
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalAsked(UserCommand):
+    pass
+
+
+# --- what was observed -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fact(Event):
+    """Never illegal."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptHeard(Fact):
+    """The agent reports that it accepted a prompt."""
+
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityHeard(Fact):
+    """The agent reports that it uses a tool: it is at work."""
+
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionWanted(Fact):
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked(Fact):
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(Fact):
+    """The agent stopped talking. What git shows at that moment decides what it means."""
+
+    commit: str | None
+    """The branch's tip when it holds work that the base does not have."""
+    dirty: bool = False
+    background: bool = False
+    """Shells or sub-agents of this turn still run: busy, not done."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed(Fact):
+    """The agent gave the turn up: rate limit, login, network, the provider."""
+
+    kind: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitSeen(Fact):
+    """The worker's branch holds work that its base does not have."""
+
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitsGone(Fact):
+    """The work that waited for review is no longer ahead of the branch: merged elsewhere, or taken back."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenRead(Fact):
+    """A stable reading of the screen."""
+
+    state: str
+    detail: str | None = None
+    confident: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictsResolved(Fact):
+    """The rebase that had stopped for conflicts is over, by git's own account."""
+
+    sha: str
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class RebaseAborted(Fact):
+    """The rebase is over and the branch is where it was."""
+
+    sha: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentExited(Fact):
+    """The agent's process ended. `code` is None when the exit status could not be learned."""
+
+    code: int | None
+    signal: int | None = None
+    last_words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionVanished(Fact):
+    """The session is gone from tmux, or tmux itself is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFound(Fact):
+    """The session runs: adopted after a restart of the daemon."""
+
+    reports_events: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Woke(Fact):
+    """A timer that was asked for is due."""
+
+    timer: str
+
+
+# --- what came of an effect --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult(Event):
+    step: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepBegun(StepResult):
+    """From here on the effect may have happened, whatever becomes of the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReady(StepResult):
+    reports_events: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFailed(StepResult):
+    reason: str
+    last_words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStopped(StepResult):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class TextSent(StepResult):
+    outcome: Outcome
+    proof: Proof
+    reason: str = ""
+    refused: bool = False
+    """Nothing was typed at all: the agent was not in a state to take it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebaseClean(StepResult):
+    sha: str | None
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class RebaseConflicted(StepResult):
+    files: tuple[str, ...]
+    text: str
+    """The request to resolve them, as the agent gets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkMerged(StepResult):
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRefused(StepResult):
+    """The work could not be merged, and everything is as it was."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeReset(StepResult):
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepFailed(StepResult):
+    reason: str

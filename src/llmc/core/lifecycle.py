@@ -1,0 +1,195 @@
+"""The lifecycle of a worker: one table, and the one function that uses it.
+
+For each kind of event the table says from which work it is taken and where it may lead. What is not
+in the table is illegal. The diagram in `docs/state-machine.md` is made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from llmc.core import events as ev
+from llmc.core.effects import Notify, RemoveWorker
+from llmc.core.moves import asked, came_of, heard, observed
+from llmc.core.moves.change import Move, awaits, pending_step
+from llmc.core.policy import Policy
+from llmc.errors import IllegalEventError
+from llmc.model import Evidence, Work, Worker
+
+IDLE, WORKING, INPUT = Work.IDLE, Work.WORKING, Work.NEEDS_INPUT
+REVIEW, REJECTED, REBASING, ERROR = Work.NEEDS_REVIEW, Work.REJECTED, Work.REBASING, Work.ERROR
+
+Targets = Mapping[Work, tuple[Work, ...]]
+
+
+def _same(*works: Work) -> Targets:
+    return {work: (work,) for work in works}
+
+
+ANY = _same(*Work)
+"""Taken in every work, leaving it as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    signal: str
+    """The name under which users see this event in evidence and in the log."""
+    move: Callable[[Worker, Any, Policy], Move]
+    targets: Targets
+
+
+def _reverting() -> Targets:
+    """Where a finished or failed delivery may lead: on, back to what was before, or to an error."""
+    return {
+        **ANY,
+        WORKING: (WORKING, IDLE, INPUT, REVIEW, ERROR),
+        REJECTED: (REJECTED, REVIEW, INPUT, ERROR),
+    }
+
+
+TABLE: Mapping[type[ev.Event], Rule] = {
+    # what a user asks
+    ev.TaskGiven: Rule("command.start", asked.task_given, {IDLE: (WORKING,)}),
+    ev.MessageGiven: Rule(
+        "command.message",
+        asked.message_given,
+        {
+            **_same(IDLE, WORKING, REJECTED, REBASING),
+            INPUT: (WORKING,),
+            REVIEW: (WORKING,),
+            ERROR: (WORKING,),
+        },
+    ),
+    ev.AnswerGiven: Rule("command.answer", asked.answer_given, {**ANY, INPUT: (WORKING,)}),
+    ev.ReviewOpened: Rule("command.review", asked.review_opened, _same(REVIEW)),
+    ev.WorkRejected: Rule("command.reject", asked.work_rejected, {REVIEW: (REJECTED,)}),
+    ev.AcceptAsked: Rule("command.accept", asked.accept_asked, _same(REVIEW)),
+    ev.RebaseAsked: Rule("command.rebase", asked.rebase_asked, {REVIEW: (REBASING,), INPUT: (REBASING,)}),
+    ev.ResetAsked: Rule("command.reset", asked.reset_asked, ANY),
+    ev.StartAsked: Rule("command.up", asked.start_asked, ANY),
+    ev.StopAsked: Rule("command.down", asked.stop_asked, ANY),
+    ev.RemovalAsked: Rule("command.nuke", asked.removal_asked, ANY),
+    # what the agent reports
+    ev.PromptHeard: Rule("hook.prompt", heard.prompt_heard, {**ANY, INPUT: (WORKING,), REVIEW: (WORKING,)}),
+    ev.ActivityHeard: Rule("hook.activity", heard.activity_heard, {**ANY, INPUT: (WORKING,)}),
+    ev.PermissionWanted: Rule(
+        "hook.permission", heard.permission_wanted, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}
+    ),
+    ev.QuestionAsked: Rule("hook.question", heard.question_asked, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}),
+    ev.TurnEnded: Rule(
+        "hook.turn_end",
+        heard.turn_ended,
+        {
+            **ANY,
+            IDLE: (IDLE, REVIEW),
+            WORKING: (REVIEW, INPUT, WORKING),
+            REJECTED: (REVIEW, INPUT, REJECTED),
+            INPUT: (REVIEW, INPUT),
+            REBASING: (REBASING, REVIEW),
+        },
+    ),
+    ev.TurnFailed: Rule("hook.failure", heard.turn_failed, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}),
+    # what git, the screen, the process and the clock show
+    ev.CommitSeen: Rule(
+        "git.commit",
+        observed.commit_seen,
+        {
+            **ANY,
+            IDLE: (IDLE, REVIEW),
+            WORKING: (WORKING, REVIEW),
+            REJECTED: (REJECTED, REVIEW),
+            INPUT: (INPUT, REVIEW),
+        },
+    ),
+    ev.CommitsGone: Rule("git.commits_gone", observed.commits_gone, {**ANY, REVIEW: (INPUT, REVIEW)}),
+    ev.ConflictsResolved: Rule("git.resolved", observed.conflicts_resolved, {**ANY, REBASING: (REBASING, REVIEW)}),
+    ev.RebaseAborted: Rule("git.rebase_aborted", observed.rebase_aborted, {**ANY, REBASING: (REVIEW, INPUT, REBASING)}),
+    ev.ScreenRead: Rule(
+        "screen",
+        observed.screen_read,
+        {**ANY, WORKING: (WORKING, REVIEW, INPUT), REJECTED: (REJECTED, REVIEW, INPUT)},
+    ),
+    ev.AgentExited: Rule("process.exit", observed.agent_exited, {work: (work, ERROR) for work in Work}),
+    ev.SessionVanished: Rule("session.gone", observed.session_vanished, ANY),
+    ev.SessionFound: Rule("session.found", observed.session_found, ANY),
+    ev.Woke: Rule(
+        "timer", observed.woke, {**ANY, **{work: (work, REVIEW) for work in (IDLE, WORKING, REJECTED, INPUT)}}
+    ),
+    # what came of an effect
+    ev.StepBegun: Rule("step.begun", came_of.step_begun, ANY),
+    ev.SessionReady: Rule("session.ready", came_of.session_ready, {**ANY, ERROR: tuple(Work)}),
+    ev.SessionFailed: Rule("session.failed", came_of.session_failed, dict.fromkeys(Work, (ERROR,))),
+    ev.SessionStopped: Rule("session.stopped", came_of.session_stopped, ANY),
+    ev.TextSent: Rule("delivery", came_of.text_sent, _reverting()),
+    ev.RebaseClean: Rule(
+        "git.rebased", came_of.rebase_clean, {**ANY, REBASING: (REVIEW, INPUT), REVIEW: (REVIEW, INPUT)}
+    ),
+    ev.RebaseConflicted: Rule("git.conflict", came_of.rebase_conflicted, ANY),
+    ev.WorkMerged: Rule("git.merged", came_of.work_merged, dict.fromkeys(Work, (IDLE,))),
+    ev.MergeRefused: Rule("git.merge_refused", came_of.merge_refused, ANY),
+    ev.WorktreeReset: Rule("git.reset", came_of.worktree_reset, {work: (work, IDLE) for work in Work}),
+    ev.StepFailed: Rule(
+        "step.failed",
+        came_of.step_failed,
+        {
+            **{work: (work, ERROR) for work in Work},
+            WORKING: (IDLE, INPUT, REVIEW, WORKING, ERROR),
+            REJECTED: (REVIEW, REJECTED, INPUT, ERROR),
+            REBASING: (REVIEW, INPUT, REBASING, ERROR),
+        },
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What an event led to. Lasting effects are in `worker.pending`; `notices` are told once."""
+
+    before: Worker
+    worker: Worker
+    signal: str
+    detail: str = ""
+    notices: tuple[Notify, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        return self.worker != self.before
+
+
+def decide(worker: Worker, event: ev.Event, policy: Policy) -> Decision:
+    """The worker after the event. Raises IllegalEventError, and then nothing has changed."""
+    rule = TABLE[type(event)]
+    if isinstance(event, ev.StepResult) and pending_step(worker, event.step) is None:
+        return Decision(worker, worker, rule.signal, "already known")  # told twice, after a crash
+    _check_legal(worker, event, rule)
+    move = rule.move(worker, event, policy)
+    if move.worker.work not in rule.targets[worker.work]:
+        raise AssertionError(f"{rule.signal} must not lead from {worker.work} to {move.worker.work}")
+    after = _with_evidence(worker, move, rule.signal, event)
+    return Decision(worker, after, rule.signal, move.detail, move.notices)
+
+
+def _check_legal(worker: Worker, event: ev.Event, rule: Rule) -> None:
+    if isinstance(event, ev.UserCommand) and awaits(worker, RemoveWorker) and not isinstance(event, ev.RemovalAsked):
+        raise IllegalEventError(f"{worker.name} is being removed", "see `llmc status`")
+    if worker.work not in rule.targets:
+        needed = " or ".join(work.value for work in rule.targets)
+        verb = rule.signal.removeprefix("command.")
+        raise IllegalEventError(
+            f"{verb} needs a worker that is {needed}; {worker.name} is {worker.work.value}",
+            f"`llmc explain {worker.name}` says why it is {worker.work.value} and what comes next",
+        )
+
+
+def _with_evidence(before: Worker, move: Move, signal: str, event: ev.Event) -> Worker:
+    after = move.worker
+    if after == before:
+        return after
+    told = (after.work, after.session, after.turn, after.commit_sha)
+    if told != (before.work, before.session, before.turn, before.commit_sha):
+        after = replace(after, evidence=Evidence(signal, event.at, move.detail))
+    if not isinstance(event, ev.StepBegun | ev.Woke | ev.ScreenRead):
+        after = replace(after, last_activity_unix=event.at)
+    return after

@@ -1,0 +1,106 @@
+"""What a user's command does to a worker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from llmc.core import events as ev
+from llmc.core.effects import (
+    ClearConversation,
+    Deliver,
+    MergeWork,
+    Purpose,
+    RebaseWork,
+    RemoveWorker,
+    ResetWorktree,
+    StartSession,
+    StopSession,
+    from_step,
+)
+from llmc.core.moves.change import RESTART, Move, require_free, require_online, with_steps, without_timer
+from llmc.core.policy import Policy
+from llmc.errors import IllegalEventError
+from llmc.model import Session, Turn, Work, Worker
+
+
+def task_given(worker: Worker, event: ev.TaskGiven, policy: Policy) -> Move:
+    require_free(worker)
+    require_online(worker)
+    given = replace(
+        worker, work=Work.WORKING, resume_work=Work.IDLE, current_prompt=event.prompt, commit_sha=None, turn=Turn.OVER
+    )
+    return Move(with_steps(given, ResetWorktree(), ClearConversation(), Deliver(event.text, Purpose.TASK)))
+
+
+def message_given(worker: Worker, event: ev.MessageGiven, policy: Policy) -> Move:
+    require_free(worker)
+    require_online(worker)
+    goes_on = {Work.NEEDS_INPUT, Work.NEEDS_REVIEW, Work.ERROR}
+    if worker.work in goes_on:
+        worker = replace(worker, work=Work.WORKING, resume_work=worker.work)
+    return Move(with_steps(worker, Deliver(event.text, Purpose.MESSAGE)))
+
+
+def answer_given(worker: Worker, event: ev.AnswerGiven, policy: Policy) -> Move:
+    require_online(worker)
+    if worker.work is Work.NEEDS_INPUT:
+        worker = replace(worker, work=Work.WORKING)
+    return Move(worker, detail=event.choice)
+
+
+def review_opened(worker: Worker, event: ev.ReviewOpened, policy: Policy) -> Move:
+    return Move(worker)
+
+
+def work_rejected(worker: Worker, event: ev.WorkRejected, policy: Policy) -> Move:
+    require_free(worker)
+    require_online(worker)
+    sent_back = replace(
+        worker, work=Work.REJECTED, resume_work=Work.NEEDS_REVIEW, rejected_sha=worker.commit_sha, turn=Turn.OVER
+    )
+    return Move(with_steps(sent_back, Deliver(event.text, Purpose.FEEDBACK)))
+
+
+def accept_asked(worker: Worker, event: ev.AcceptAsked, policy: Policy) -> Move:
+    require_free(worker)
+    return Move(with_steps(worker, MergeWork(event.message)))
+
+
+def rebase_asked(worker: Worker, event: ev.RebaseAsked, policy: Policy) -> Move:
+    require_free(worker)
+    if worker.turn is Turn.OPEN:
+        raise IllegalEventError(f"{worker.name} is in the middle of a turn", "wait until it has finished, then rebase")
+    moved = replace(
+        worker,
+        work=Work.REBASING,
+        resume_work=worker.work,
+        rebase_started_at_unix=event.at,
+        conflicted_files=(),
+        resolution_attempts=0,
+    )
+    return Move(with_steps(moved, RebaseWork(event.onto)))
+
+
+def reset_asked(worker: Worker, event: ev.ResetAsked, policy: Policy) -> Move:
+    cancelled = replace(worker, pending=())
+    if worker.session is Session.UP and worker.turn is not Turn.OVER:
+        # An agent in the middle of a turn would go on writing into the worktree: it starts afresh.
+        return Move(with_steps(cancelled, StopSession(), ResetWorktree(drops_task=True), StartSession()))
+    return Move(with_steps(cancelled, ResetWorktree(drops_task=True)))
+
+
+def start_asked(worker: Worker, event: ev.StartAsked, policy: Policy) -> Move:
+    if worker.session in (Session.UP, Session.STARTING):
+        return Move(worker)
+    starting = replace(without_timer(worker, RESTART), session=Session.STARTING, stopped_by_user=False)
+    return Move(with_steps(starting, StartSession()))
+
+
+def stop_asked(worker: Worker, event: ev.StopAsked, policy: Policy) -> Move:
+    stopping = replace(without_timer(worker, RESTART), stopped_by_user=True)
+    kept = tuple(step for step in stopping.pending if not isinstance(from_step(step), StartSession | StopSession))
+    return Move(with_steps(replace(stopping, pending=kept), StopSession(event.force)))
+
+
+def removal_asked(worker: Worker, event: ev.RemovalAsked, policy: Policy) -> Move:
+    return Move(with_steps(replace(worker, pending=(), stopped_by_user=True), RemoveWorker()))

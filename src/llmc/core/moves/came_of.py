@@ -1,0 +1,169 @@
+"""What the result of an effect does to a worker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from llmc.core import events as ev
+from llmc.core.effects import (
+    ClearConversation,
+    Deliver,
+    MergeWork,
+    Notify,
+    Purpose,
+    RemoveWorker,
+    ResetWorktree,
+    StartSession,
+    StopSession,
+    from_step,
+)
+from llmc.core.moves.change import (
+    Move,
+    awaits,
+    error,
+    idle,
+    needs_input,
+    pending_step,
+    return_to,
+    with_steps,
+    without_step,
+)
+from llmc.core.policy import Policy
+from llmc.model import Outcome, Session, Turn, Work, Worker
+
+
+def step_begun(worker: Worker, event: ev.StepBegun, policy: Policy) -> Move:
+    marked = tuple(replace(step, begun=True) if step.id == event.step else step for step in worker.pending)
+    return Move(replace(worker, pending=marked))
+
+
+def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Move:
+    worker = replace(
+        without_step(worker, event.step), session=Session.UP, turn=Turn.OVER, reports_events=event.reports_events
+    )
+    if worker.work is Work.ERROR and worker.resume_work is not None:
+        # Work that turned up meanwhile is not forgotten.
+        found = worker.resume_work is Work.IDLE and worker.commit_sha is not None
+        worker = return_to(worker, Work.NEEDS_REVIEW if found else worker.resume_work)
+    if worker.work in (Work.WORKING, Work.REJECTED):
+        note = f"{worker.name} is back and was {worker.work.value}; `llmc message {worker.name} ...` lets it go on"
+        return Move(worker, (Notify("back", note),))
+    return Move(worker)
+
+
+def session_failed(worker: Worker, event: ev.SessionFailed, policy: Policy) -> Move:
+    worker = replace(worker, pending=(), session=Session.CRASHED, turn=Turn.OVER)
+    why = f"the agent did not start: {event.reason}" + (f" ({event.last_words})" if event.last_words else "")
+    return error(worker, why)
+
+
+def session_stopped(worker: Worker, event: ev.SessionStopped, policy: Policy) -> Move:
+    worker = replace(without_step(worker, event.step), turn=Turn.OVER)
+    starts_again = awaits(worker, StartSession)
+    return Move(replace(worker, session=Session.STARTING if starts_again else Session.DOWN))
+
+
+def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
+    step = pending_step(worker, event.step)
+    effect = from_step(step) if step is not None else None
+    worker = without_step(worker, event.step)
+    if isinstance(effect, ClearConversation):
+        if event.outcome in (Outcome.DELIVERED, Outcome.QUEUED, Outcome.UNKNOWN):
+            return Move(worker)
+        return _not_sent(worker, event)
+    if event.outcome is Outcome.UNDELIVERED:
+        return _not_sent(worker, event)
+    if event.outcome is Outcome.UNKNOWN:
+        why = f"it is not known whether {worker.name} got the text: {event.reason}"
+        return Move(replace(worker, resume_work=_kept_for_rebase(worker)), (Notify("unknown", why),), why)
+    turn = worker.turn if worker.turn is Turn.OPEN or worker.reports_events else Turn.UNKNOWN
+    return Move(replace(worker, turn=turn, resume_work=_kept_for_rebase(worker)), detail=f"proof: {event.proof.value}")
+
+
+def _kept_for_rebase(worker: Worker) -> Work | None:
+    return worker.resume_work if worker.work in (Work.REBASING, Work.ERROR) else None
+
+
+def _not_sent(worker: Worker, event: ev.TextSent) -> Move:
+    """The agent has not got the text: what was to follow it does not happen."""
+    worker = replace(worker, pending=())
+    why = f"the text was not delivered: {event.reason}"
+    if worker.work is Work.REBASING:
+        return Move(worker, (Notify("undelivered", f"{worker.name}: {why}"),), why)
+    before = worker.resume_work
+    if before is None:
+        return Move(worker, detail=why)
+    if event.refused:
+        # Nothing was typed: the worker is what it was, and the sender is told.
+        return Move(replace(return_to(worker, before), rejected_sha=None), detail=why)
+    return error(replace(worker, work=before), why)
+
+
+def rebase_clean(worker: Worker, event: ev.RebaseClean, policy: Policy) -> Move:
+    before = _before_rebase(worker)
+    worker = replace(
+        without_step(worker, event.step), base_sha=event.base, rebase_started_at_unix=None, conflicted_files=()
+    )
+    if event.sha is None:
+        return _nothing_left(replace(worker, commit_sha=None))
+    # The reviewer's verdict follows the work through the rewrite.
+    rejected = event.sha if worker.rejected_sha == worker.commit_sha else worker.rejected_sha
+    rebased = replace(worker, commit_sha=event.sha, rejected_sha=rejected if worker.rejected_sha else None)
+    return Move(return_to(rebased, before), detail=f"onto {event.base[:12]}")
+
+
+def _nothing_left(worker: Worker) -> Move:
+    why = "nothing is left of its work after the rebase: the branch has it already"
+    waits = worker.work in (Work.REBASING, Work.NEEDS_REVIEW)
+    return needs_input(worker, why) if waits else Move(worker, detail=why)
+
+
+def _before_rebase(worker: Worker) -> Work:
+    """What the work was, when nothing but the rebase has happened since."""
+    if worker.work is not Work.REBASING:
+        return worker.work
+    return worker.resume_work or Work.NEEDS_REVIEW
+
+
+def rebase_conflicted(worker: Worker, event: ev.RebaseConflicted, policy: Policy) -> Move:
+    worker = replace(
+        without_step(worker, event.step),
+        conflicted_files=event.files,
+        resolution_attempts=worker.resolution_attempts + 1,
+        rebase_started_at_unix=worker.rebase_started_at_unix or event.at,
+        turn=Turn.OVER,
+    )
+    notice = Notify("conflict", f"{worker.name} has conflicts in {', '.join(event.files)}")
+    return Move(with_steps(worker, Deliver(event.text, Purpose.CONFLICT)), (notice,), ", ".join(event.files))
+
+
+def work_merged(worker: Worker, event: ev.WorkMerged, policy: Policy) -> Move:
+    done = replace(idle(without_step(worker, event.step)), base_sha=event.sha, crash_count=0)
+    # Cleaning up is a step of its own: if it fails, the merge has happened all the same.
+    return Move(with_steps(done, ResetWorktree()), detail=f"merged as {event.sha[:12]}")
+
+
+def merge_refused(worker: Worker, event: ev.MergeRefused, policy: Policy) -> Move:
+    return Move(without_step(worker, event.step), detail=event.reason)
+
+
+def worktree_reset(worker: Worker, event: ev.WorktreeReset, policy: Policy) -> Move:
+    step = pending_step(worker, event.step)
+    effect = from_step(step) if step is not None else None
+    worker = replace(without_step(worker, event.step), base_sha=event.base)
+    if isinstance(effect, ResetWorktree) and effect.drops_task:
+        worker = idle(worker)
+    return Move(worker)
+
+
+def step_failed(worker: Worker, event: ev.StepFailed, policy: Policy) -> Move:
+    step = pending_step(worker, event.step)
+    effect = from_step(step) if step is not None else None
+    before = worker.resume_work
+    worker = replace(worker, pending=())
+    if worker.work is Work.IDLE or isinstance(effect, MergeWork | StopSession | RemoveWorker):
+        return Move(worker, (Notify("failed", f"{worker.name}: {event.reason}"),), event.reason)
+    if before is not None and worker.work is not Work.ERROR:
+        restored = replace(return_to(worker, before), rebase_started_at_unix=None)
+        return Move(restored, (Notify("failed", f"{worker.name}: {event.reason}"),), event.reason)
+    return error(worker, event.reason)

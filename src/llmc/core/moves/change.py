@@ -1,0 +1,119 @@
+"""The changes that several moves share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from llmc.core.effects import LastingEffect, Notify, from_step, to_step
+from llmc.errors import IllegalEventError
+from llmc.model import Session, Step, Work, Worker
+
+COMMIT_GRACE = "commit_grace"
+RESTART = "restart"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What an event leads to: the worker afterwards, who is told, and what the evidence says."""
+
+    worker: Worker
+    notices: tuple[Notify, ...] = ()
+    detail: str = ""
+
+
+def with_steps(worker: Worker, *effects: LastingEffect) -> Worker:
+    first = worker.step_count + 1
+    steps = tuple(to_step(effect, f"{worker.name}-{first + n}") for n, effect in enumerate(effects))
+    return replace(worker, pending=worker.pending + steps, step_count=worker.step_count + len(steps))
+
+
+def without_step(worker: Worker, step_id: str) -> Worker:
+    return replace(worker, pending=tuple(step for step in worker.pending if step.id != step_id))
+
+
+def with_timer(worker: Worker, name: str, due: float) -> Worker:
+    return replace(worker, timers=MappingProxyType({**worker.timers, name: due}))
+
+
+def without_timer(worker: Worker, name: str) -> Worker:
+    return replace(worker, timers=MappingProxyType({k: v for k, v in worker.timers.items() if k != name}))
+
+
+def pending_step(worker: Worker, step_id: str) -> Step | None:
+    return next((step for step in worker.pending if step.id == step_id), None)
+
+
+def awaits(worker: Worker, *kinds: type[LastingEffect]) -> bool:
+    return any(isinstance(from_step(step), kinds) for step in worker.pending)
+
+
+def require_free(worker: Worker) -> None:
+    if worker.pending:
+        doing = worker.pending[0].name
+        raise IllegalEventError(
+            f"{worker.name} is in the middle of something ({doing})",
+            f"wait a moment, or see `llmc explain {worker.name}`",
+        )
+
+
+def require_online(worker: Worker) -> None:
+    if worker.session is not Session.UP:
+        raise IllegalEventError(
+            f"{worker.name} is not running (its session is {worker.session.value})",
+            "bring the workers up with `llmc up`",
+        )
+
+
+def idle(worker: Worker) -> Worker:
+    """No task: nothing of the last one is left."""
+    return without_timer(
+        replace(
+            worker,
+            work=Work.IDLE,
+            current_prompt="",
+            commit_sha=None,
+            rejected_sha=None,
+            resume_work=None,
+            rebase_started_at_unix=None,
+            conflicted_files=(),
+            resolution_attempts=0,
+        ),
+        COMMIT_GRACE,
+    )
+
+
+def return_to(worker: Worker, work: Work) -> Worker:
+    if work is Work.IDLE:
+        return idle(worker)
+    if work is Work.NEEDS_REVIEW and worker.commit_sha is None:
+        work = Work.NEEDS_INPUT  # the work to review is gone meanwhile
+    return replace(worker, work=work, resume_work=None)
+
+
+def for_review(worker: Worker, sha: str) -> Move:
+    ready = replace(
+        without_timer(worker, COMMIT_GRACE),
+        work=Work.NEEDS_REVIEW,
+        commit_sha=sha,
+        resume_work=None,
+        rebase_started_at_unix=None,
+        conflicted_files=(),
+    )
+    notice = Notify("needs_review", f"{worker.name} has work to review: `llmc review {worker.name}`")
+    return Move(ready, (notice,), f"commit {sha[:12]}")
+
+
+def needs_input(worker: Worker, why: str) -> Move:
+    notice = Notify("needs_input", f"{worker.name} waits for you: {why}")
+    return Move(replace(worker, work=Work.NEEDS_INPUT, resume_work=None), (notice,), why)
+
+
+def error(worker: Worker, why: str) -> Move:
+    before = worker.resume_work if worker.work is Work.ERROR else worker.work
+    failed = replace(worker, work=Work.ERROR, resume_work=before)
+    return Move(failed, (Notify("error", f"{worker.name}: {why}"),), why)
+
+
+def is_new_work(worker: Worker, sha: str | None) -> bool:
+    return sha is not None and sha != worker.rejected_sha

@@ -1,0 +1,84 @@
+"""What the agent's own reports do to a worker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from llmc.core import events as ev
+from llmc.core.effects import Notify, RebaseWork
+from llmc.core.moves.change import Move, awaits, for_review, is_new_work, needs_input
+from llmc.core.policy import Policy
+from llmc.model import Turn, Work, Worker
+
+HEARD_PROMPTS_KEPT = 20
+
+
+def prompt_heard(worker: Worker, event: ev.PromptHeard, policy: Policy) -> Move:
+    heard = (*worker.heard_prompts, event.sha256)[-HEARD_PROMPTS_KEPT:]
+    worker = replace(worker, turn=Turn.OPEN, reports_events=True, heard_prompts=heard)
+    # A person may have typed into the terminal: the agent works again, whoever asked it to.
+    if worker.work in (Work.NEEDS_INPUT, Work.NEEDS_REVIEW):
+        worker = replace(worker, work=Work.WORKING)
+    return Move(worker)
+
+
+def activity_heard(worker: Worker, event: ev.ActivityHeard, policy: Policy) -> Move:
+    worker = replace(worker, turn=Turn.OPEN, reports_events=True)
+    if worker.work is Work.NEEDS_INPUT:
+        worker = replace(worker, work=Work.WORKING)
+    return Move(worker, detail=event.tool)
+
+
+def permission_wanted(worker: Worker, event: ev.PermissionWanted, policy: Policy) -> Move:
+    return _asks(worker, f"it asks for permission: {event.what}")
+
+
+def question_asked(worker: Worker, event: ev.QuestionAsked, policy: Policy) -> Move:
+    return _asks(worker, f"it asks: {event.what}")
+
+
+def _asks(worker: Worker, why: str) -> Move:
+    worker = replace(worker, reports_events=True)
+    if worker.work in (Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT):
+        return needs_input(worker, why)
+    return Move(worker, (Notify("needs_input", f"{worker.name} waits for you: {why}"),), why)
+
+
+def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
+    if event.background:
+        return Move(worker, detail="the turn is over, something still runs in the background")
+    worker = replace(worker, turn=Turn.OVER, reports_events=True)
+    if worker.work is Work.REBASING:
+        return _turn_ended_in_rebase(worker)
+    if worker.work in (Work.NEEDS_REVIEW, Work.ERROR):
+        return Move(replace(worker, commit_sha=event.commit or worker.commit_sha))
+    if event.commit is not None and is_new_work(worker, event.commit):
+        return for_review(worker, event.commit)
+    if worker.work is Work.IDLE:
+        return Move(worker)
+    return needs_input(worker, _why_not_done(worker, event))
+
+
+def _turn_ended_in_rebase(worker: Worker) -> Move:
+    if worker.rebase_started_at_unix is None and worker.commit_sha is not None:
+        return for_review(worker, worker.commit_sha)
+    if awaits(worker, RebaseWork):
+        return Move(worker)
+    why = "its turn ended with the conflicts unresolved"
+    return Move(worker, (Notify("needs_input", f"{worker.name}: {why}"),), why)
+
+
+def _why_not_done(worker: Worker, event: ev.TurnEnded) -> str:
+    if event.dirty:
+        return "its turn ended with uncommitted changes and no commit"
+    if worker.rejected_sha is not None:
+        return "its turn ended with no new commit since the rejection"
+    return "its turn ended with no commit"
+
+
+def turn_failed(worker: Worker, event: ev.TurnFailed, policy: Policy) -> Move:
+    worker = replace(worker, turn=Turn.OVER, reports_events=True)
+    why = f"its turn failed ({event.kind})" + (f": {event.message}" if event.message else "")
+    if worker.work in (Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT):
+        return needs_input(worker, why)
+    return Move(worker, (Notify("failure", f"{worker.name}: {why}"),), why)

@@ -1,0 +1,149 @@
+"""What git, the screen, the process and the clock do to a worker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from llmc.core import events as ev
+from llmc.core.effects import OWNS_WORKTREE, Notify, RebaseWork, RemoveWorker, StartSession, StopSession
+from llmc.core.moves.asked import start_asked
+from llmc.core.moves.change import (
+    COMMIT_GRACE,
+    RESTART,
+    Move,
+    awaits,
+    error,
+    for_review,
+    is_new_work,
+    needs_input,
+    with_timer,
+    without_timer,
+)
+from llmc.core.policy import Policy
+from llmc.model import Session, Turn, Work, Worker
+
+
+def commit_seen(worker: Worker, event: ev.CommitSeen, policy: Policy) -> Move:
+    if worker.work is Work.REBASING or awaits(worker, *OWNS_WORKTREE):
+        return Move(worker)  # LLMC itself moves the branch
+    if not is_new_work(worker, event.sha):
+        return Move(worker)
+    if worker.work in (Work.NEEDS_REVIEW, Work.ERROR):
+        return Move(replace(worker, commit_sha=event.sha), detail=f"commit {event.sha[:12]}")
+    if worker.reports_events:
+        if worker.turn is Turn.OVER and not worker.pending:
+            return for_review(worker, event.sha)
+        return Move(replace(worker, commit_sha=event.sha), detail=f"commit {event.sha[:12]}, the turn goes on")
+    # No reports from this agent: a quiet screen decides, and after the grace time the commit alone.
+    seen = replace(worker, commit_sha=event.sha)
+    return Move(with_timer(seen, COMMIT_GRACE, event.at + policy.commit_grace_secs), detail=f"commit {event.sha[:12]}")
+
+
+def commits_gone(worker: Worker, event: ev.CommitsGone, policy: Policy) -> Move:
+    if worker.work is Work.REBASING or awaits(worker, *OWNS_WORKTREE):
+        return Move(worker)
+    worker = replace(worker, commit_sha=None)
+    if worker.work is Work.NEEDS_REVIEW:
+        return needs_input(worker, event.reason)
+    return Move(worker, detail=event.reason)
+
+
+def conflicts_resolved(worker: Worker, event: ev.ConflictsResolved, policy: Policy) -> Move:
+    if not _agent_rebases(worker) or worker.rebase_started_at_unix is None:
+        return Move(worker)
+    worker = replace(
+        worker, commit_sha=event.sha, base_sha=event.base, rebase_started_at_unix=None, conflicted_files=()
+    )
+    if worker.turn is Turn.OPEN and worker.reports_events:
+        return Move(worker, detail="the conflicts are resolved, the turn goes on")
+    return for_review(worker, event.sha)
+
+
+def _agent_rebases(worker: Worker) -> bool:
+    """The rebase has stopped for conflicts, and the agent is to finish it."""
+    return worker.work is Work.REBASING and not awaits(worker, RebaseWork)
+
+
+def rebase_aborted(worker: Worker, event: ev.RebaseAborted, policy: Policy) -> Move:
+    if not _agent_rebases(worker):
+        return Move(worker)
+    worker = replace(worker, rebase_started_at_unix=None, conflicted_files=())
+    why = "the rebase was aborted; the branch is as it was before"
+    if event.sha is None:
+        return needs_input(worker, why)
+    move = for_review(worker, event.sha)
+    return replace(move, notices=(Notify("needs_review", f"{worker.name}: {why}"),), detail=why)
+
+
+def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
+    if worker.work not in (Work.WORKING, Work.REJECTED) or worker.pending:
+        return Move(worker)
+    quiet = event.state == "READY" and not worker.reports_events
+    if quiet and is_new_work(worker, worker.commit_sha):
+        assert worker.commit_sha is not None
+        return for_review(worker, worker.commit_sha)
+    if not (policy.screen_may_move_work and event.confident):
+        return Move(worker)
+    if event.state == "NEEDS_CONFIRMATION":
+        return needs_input(worker, f"its screen shows a dialog ({event.detail or 'unknown kind'})")
+    if quiet:
+        return needs_input(worker, "its screen is quiet and there is no commit")
+    return Move(worker)
+
+
+def agent_exited(worker: Worker, event: ev.AgentExited, policy: Policy) -> Move:
+    if worker.session is not Session.UP or awaits(worker, StopSession, RemoveWorker):
+        return Move(worker)  # whoever starts or stops the session reports its end
+    worker = replace(worker, turn=Turn.OVER)
+    if event.signal is None and event.code in (0, 130):
+        ended = replace(worker, session=Session.DOWN)
+        return Move(ended, (Notify("exited", f"{worker.name}: the agent was closed"),), f"exit code {event.code}")
+    return _crashed(worker, event, policy)
+
+
+def _crashed(worker: Worker, event: ev.AgentExited, policy: Policy) -> Move:
+    how = f"signal {event.signal}" if event.signal is not None else f"exit code {event.code}"
+    last = worker.last_crash_unix
+    long_ago = last is None or event.at - last > policy.crash_count_reset_secs
+    count = 1 if long_ago else worker.crash_count + 1
+    worker = replace(worker, session=Session.CRASHED, crash_count=count, last_crash_unix=event.at)
+    why = f"the agent crashed ({how})" + (f": {event.last_words}" if event.last_words else "")
+    if not policy.restarts:
+        return Move(worker, (Notify("crashed", f"{worker.name}: {why}; `llmc up` restarts it"),), why)
+    if count > policy.crash_limit:
+        return error(worker, f"{why}; {count} crashes, not restarted again")
+    due = event.at + policy.restart_backoff_secs * 2 ** (count - 1)
+    return Move(with_timer(worker, RESTART, due), (Notify("crashed", f"{worker.name}: {why}; restarting"),), why)
+
+
+def session_vanished(worker: Worker, event: ev.SessionVanished, policy: Policy) -> Move:
+    if worker.session is not Session.UP:
+        return Move(worker)
+    gone = replace(worker, session=Session.DOWN, turn=Turn.OVER)
+    if awaits(worker, StopSession, RemoveWorker):
+        return Move(gone)
+    return Move(gone, (Notify("offline", f"{worker.name}: its session is gone; `llmc up` brings it back"),))
+
+
+def session_found(worker: Worker, event: ev.SessionFound, policy: Policy) -> Move:
+    if worker.session is Session.UP or awaits(worker, StartSession, StopSession, RemoveWorker):
+        return Move(worker)
+    return Move(replace(worker, session=Session.UP, reports_events=event.reports_events, stopped_by_user=False))
+
+
+def woke(worker: Worker, event: ev.Woke, policy: Policy) -> Move:
+    if event.timer not in worker.timers:
+        return Move(worker)
+    worker = without_timer(worker, event.timer)
+    if event.timer == COMMIT_GRACE:
+        return _grace_is_over(worker)
+    if event.timer == RESTART and worker.session is Session.CRASHED and not worker.stopped_by_user:
+        return start_asked(worker, ev.StartAsked(event.at), policy)
+    return Move(worker)
+
+
+def _grace_is_over(worker: Worker) -> Move:
+    waiting = worker.work in (Work.IDLE, Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT)
+    if waiting and worker.commit_sha is not None and is_new_work(worker, worker.commit_sha):
+        return for_review(worker, worker.commit_sha)
+    return Move(worker)

@@ -1,0 +1,24 @@
+"""How much LLMC may do by itself, and after how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmc.model import Autonomy
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    autonomy: Autonomy = Autonomy.MANUAL
+    commit_grace_secs: float = 30.0
+    crash_limit: int = 3
+    restart_backoff_secs: float = 5.0
+    crash_count_reset_secs: float = 86_400.0
+
+    @property
+    def screen_may_move_work(self) -> bool:
+        return self.autonomy in (Autonomy.ASSIST, Autonomy.AUTO)
+
+    @property
+    def restarts(self) -> bool:
+        return self.autonomy is Autonomy.AUTO

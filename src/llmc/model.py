@@ -1,0 +1,166 @@
+"""The values that every room speaks of: workers, their two axes, evidence, receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+SCHEMA = 1
+
+Json = str | int | float | bool | list["Json"] | dict[str, "Json"] | None
+
+
+class Work(StrEnum):
+    """What the worker is doing for its user. Survives every loss of the session."""
+
+    IDLE = "idle"
+    WORKING = "working"
+    NEEDS_INPUT = "needs_input"
+    NEEDS_REVIEW = "needs_review"
+    REJECTED = "rejected"
+    REBASING = "rebasing"
+    ERROR = "error"
+
+
+class Session(StrEnum):
+    """Whether the agent's terminal runs."""
+
+    UP = "up"
+    STARTING = "starting"
+    DOWN = "down"
+    CRASHED = "crashed"
+
+
+class Turn(StrEnum):
+    """Whether the agent is in the middle of a turn, as far as its own reports tell."""
+
+    OPEN = "open"
+    OVER = "over"
+    UNKNOWN = "unknown"
+
+
+class Autonomy(StrEnum):
+    """How much LLMC may do without being asked."""
+
+    MANUAL = "manual"
+    ASSIST = "assist"
+    AUTO = "auto"
+
+
+class Outcome(StrEnum):
+    """What became of a text that was sent to an agent."""
+
+    DELIVERED = "delivered"
+    QUEUED = "queued"
+    UNDELIVERED = "undelivered"
+    UNKNOWN = "unknown"
+
+
+class Proof(StrEnum):
+    """What shows that the agent has the text, best first."""
+
+    HOOK = "hook"
+    TRANSCRIPT = "transcript"
+    COMPOSER = "composer"
+    NONE = "none"
+
+
+class Seen(StrEnum):
+    """The three answers of every probe. UNKNOWN never moves a worker."""
+
+    SEEN = "seen"
+    ABSENT = "absent"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why the worker is in its state: which signal said so, with what content, when."""
+
+    signal: str
+    at_unix: float
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An effect that was decided and not yet finished, as it is kept in the state file."""
+
+    id: str
+    name: str
+    args: Mapping[str, Json] = field(default_factory=lambda: MappingProxyType({}))
+    begun: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The proof of a delivery."""
+
+    outcome: Outcome
+    proof: Proof
+    attempts: int
+    elapsed_ms: int
+    bytes: int
+    sha256: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One agent with its worktree, branch and session."""
+
+    name: str
+    worktree_path: str
+    branch: str
+    session_id: str
+    agent: str
+    created_at_unix: float
+    last_activity_unix: float
+    work: Work = Work.IDLE
+    session: Session = Session.DOWN
+    turn: Turn = Turn.UNKNOWN
+    current_prompt: str = ""
+    base_sha: str | None = None
+    commit_sha: str | None = None
+    rejected_sha: str | None = None
+    """The commit that a reviewer sent back: seeing it again is not rework."""
+    resume_work: Work | None = None
+    """What to return to when the error is mended or the rebase is over."""
+    reports_events: bool = False
+    """Whether this agent was seen to report its own events."""
+    stopped_by_user: bool = False
+    crash_count: int = 0
+    last_crash_unix: float | None = None
+    rebase_started_at_unix: float | None = None
+    conflicted_files: tuple[str, ...] = ()
+    resolution_attempts: int = 0
+    pending: tuple[Step, ...] = ()
+    timers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """Wake-ups that were asked for, by name, with the time when they are due."""
+    step_count: int = 0
+    heard_prompts: tuple[str, ...] = ()
+    """Digests of the last prompts that the agent itself reported, newest last."""
+    evidence: Evidence = Evidence("created", 0.0)
+
+    @property
+    def status(self) -> str:
+        return status_of(self.work, self.session)
+
+
+def status_of(work: str, session: str) -> str:
+    """The word that users see. A session that is down hides the work, it does not erase it.
+
+    An error stays visible: it is usually the reason why there is no session.
+    """
+    return "offline" if session in ("down", "crashed") and work != "error" else str(work)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything that `state.json` holds."""
+
+    workers: Mapping[str, Worker] = field(default_factory=lambda: MappingProxyType({}))
+    last_reviewed_worker: str | None = None
+    patrol_last_run_unix: float | None = None
