@@ -1,0 +1,74 @@
+"""The seam to a machine: processes and files, wherever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A finished process. `code` is negative for a signal, as Python has it."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+    @property
+    def ok(self) -> bool:
+        return self.code == 0
+
+    @property
+    def text(self) -> str:
+        return self.out.decode("utf-8", "replace")
+
+    @property
+    def complaint(self) -> str:
+        return self.err.decode("utf-8", "replace").strip() or self.text.strip()
+
+
+class Host(Protocol):
+    """One machine. Paths are strings of that machine."""
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout: float = 120.0,
+    ) -> Completed:
+        """Runs a program to its end. `env` replaces the whole environment.
+
+        Raises ProgramMissingError, or ProgramHungError after `timeout` seconds, when it has ended the process tree.
+        """
+
+    def which(self, program: str) -> str | None: ...
+
+    def environ(self) -> dict[str, str]: ...
+
+    def exists(self, path: str) -> bool: ...
+
+    def is_dir(self, path: str) -> bool: ...
+
+    def read(self, path: str) -> bytes | None:
+        """The file's content; None when there is no such file."""
+
+    def make_dir(self, path: str) -> None: ...
+
+    def remove_tree(self, path: str) -> None:
+        """Removes a directory tree; symlinks inside are removed, never followed."""
+
+    def real_path(self, path: str) -> str:
+        """The absolute path with every symlink resolved; the last parts need not exist."""
+
+    def read_link(self, path: str) -> str | None:
+        """Where the symlink points; None when the path is no symlink."""
+
+    def copy_file(self, source: str, target: str) -> None:
+        """Copies a file with its mode and times, or a symlink as a symlink.
+
+        Makes the directories above `target` and replaces what is there, never writing through a symlink.
+        """

@@ -1,0 +1,112 @@
+"""This machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from llmc.errors import LlmcError
+from llmc.host.base import Completed
+
+
+class ProgramMissingError(LlmcError):
+    """The program is not installed."""
+
+
+class ProgramHungError(LlmcError):
+    """The program did not end in time and was ended."""
+
+
+class LocalHost:
+    """Runs programs here, each in a process group of its own so that it can be ended whole."""
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout: float = 120.0,
+    ) -> Completed:
+        try:
+            process = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                process_group=0,
+            )
+        except FileNotFoundError as missing:
+            raise _not_found(argv[0], cwd) from missing
+        except NotADirectoryError as wrong:
+            raise LlmcError(f"{cwd} is not a directory") from wrong
+        with process:
+            try:
+                out, err = process.communicate(stdin or None, timeout)
+            except subprocess.TimeoutExpired:
+                end_group(process.pid)
+                process.communicate()
+                raise ProgramHungError(
+                    f"`{' '.join(argv[:3])}` did not end within {timeout:.0f} seconds and was stopped"
+                ) from None
+            except BaseException:
+                end_group(process.pid)
+                raise
+        return Completed(process.returncode, out, err)
+
+    def which(self, program: str) -> str | None:
+        return shutil.which(program)
+
+    def environ(self) -> dict[str, str]:
+        return dict(os.environ)
+
+    def exists(self, path: str) -> bool:
+        return os.path.lexists(path)
+
+    def is_dir(self, path: str) -> bool:
+        return Path(path).is_dir()
+
+    def read(self, path: str) -> bytes | None:
+        try:
+            return Path(path).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def make_dir(self, path: str) -> None:
+        Path(path).mkdir(parents=True, exist_ok=True)
+
+    def remove_tree(self, path: str) -> None:
+        if Path(path).is_symlink():
+            Path(path).unlink()
+        elif Path(path).exists():
+            shutil.rmtree(path)
+
+    def real_path(self, path: str) -> str:
+        return str(Path(path).resolve())
+
+    def read_link(self, path: str) -> str | None:
+        return str(Path(path).readlink()) if Path(path).is_symlink() else None
+
+    def copy_file(self, source: str, target: str) -> None:
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        Path(target).unlink(missing_ok=True)
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def end_group(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _not_found(program: str, cwd: str | None) -> LlmcError:
+    if cwd is not None and not Path(cwd).is_dir():
+        return LlmcError(f"the directory {cwd} is gone", "run `llmc doctor`")
+    return ProgramMissingError(f"{program} is not installed", f"install {program} and try again")

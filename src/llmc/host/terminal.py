@@ -1,0 +1,36 @@
+"""Programs that take over the person's own terminal: an editor, a pager, tmux itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from llmc.errors import LlmcError
+
+
+def run_in_terminal(argv: Sequence[str], *, cwd: str | None = None, env: Mapping[str, str] | None = None) -> int:
+    """Runs a program on the person's terminal and waits for it."""
+    try:
+        return subprocess.run(argv, cwd=cwd, env=env, check=False).returncode
+    except FileNotFoundError:
+        raise LlmcError(f"{argv[0]} is not installed", f"install {argv[0]} or name another program") from None
+
+
+def become(argv: Sequence[str], env: Mapping[str, str]) -> None:
+    """Replaces this process by the program."""
+    try:
+        os.execvpe(argv[0], list(argv), dict(env))
+    except FileNotFoundError:
+        raise LlmcError(f"{argv[0]} is not installed", f"install {argv[0]}") from None
+
+
+def start_in_background(argv: Sequence[str], log: str) -> int:
+    """Starts a program that outlives this one, away from the terminal. Its pid."""
+    with open(log, "ab") as output:
+        process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd="/"
+        )
+    # It is init's child from now on, as far as we are concerned.
+    process.returncode = 0
+    return process.pid

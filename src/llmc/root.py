@@ -1,0 +1,118 @@
+"""Where a root keeps its things. Light on imports: the status line asks this every few seconds."""
+
+from __future__ import annotations
+
+import os
+import zlib
+
+from llmc.errors import LlmcError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class RootMissingError(LlmcError):
+    """There is no LLMC root where we looked."""
+
+
+class Root:
+    """The paths of one root directory."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.realpath(os.path.expanduser(path))
+
+    def inside(self, *parts: str) -> str:
+        return os.path.join(self.path, *parts)
+
+    @property
+    def config_file(self) -> str:
+        return self.inside("config.toml")
+
+    @property
+    def git_dir(self) -> str:
+        return self.inside(".git")
+
+    @property
+    def worktrees(self) -> str:
+        return self.inside(".worktrees")
+
+    def worktree(self, worker: str) -> str:
+        return self.inside(".worktrees", worker)
+
+    @property
+    def logs(self) -> str:
+        return self.inside("logs")
+
+    @property
+    def run(self) -> str:
+        return self.inside("run")
+
+    @property
+    def daemon_lock(self) -> str:
+        return self.inside("run", "daemon.lock")
+
+    @property
+    def daemon_log(self) -> str:
+        return self.inside("logs", "daemon.log")
+
+    def worker_lock(self, worker: str) -> str:
+        return self.inside("run", "locks", f"{worker}.lock")
+
+    def pane_lock(self, worker: str) -> str:
+        return self.inside("run", "locks", f"{worker}.pane")
+
+    def spool(self, worker: str) -> str:
+        return self.inside("run", "spool", worker)
+
+    def settings_dir(self, worker: str) -> str:
+        return self.inside("run", "agents", worker)
+
+    def attention_file(self, worker: str) -> str:
+        return self.inside("run", "attention", f"{worker}.json")
+
+    @property
+    def event_log(self) -> str:
+        return self.inside("status.db")
+
+    @property
+    def tmux_configuration(self) -> str:
+        return self.inside("run", "tmux.conf")
+
+    @property
+    def tmux_socket(self) -> str:
+        """The name of this root's own tmux server."""
+        return f"llmc-{zlib.crc32(self.path.encode('utf-8', 'surrogateescape')):08x}"
+
+    @property
+    def exists(self) -> bool:
+        return is_root(self.path)
+
+
+def is_root(path: str) -> bool:
+    """A `config.toml` alone may belong to anybody: LLMC's stands beside its worktrees."""
+    return os.path.isfile(os.path.join(path, "config.toml")) and os.path.isdir(os.path.join(path, ".worktrees"))
+
+
+def find_root(given: str | None, environ: Mapping[str, str], cwd: str) -> Root:
+    """The root that was named, else that of the environment, else the one around us, else `~/llmc`."""
+    named = given or environ.get("LLMC_ROOT") or _around(cwd)
+    root = Root(named or os.path.join("~", "llmc"))
+    if not root.exists:
+        raise RootMissingError(
+            f"there is no LLMC root at {root.path}",
+            "make one with `llmc init`, or name yours with --root or LLMC_ROOT",
+        )
+    return root
+
+
+def _around(cwd: str) -> str | None:
+    here = os.path.abspath(cwd)
+    while not is_root(here):
+        parent = os.path.dirname(here)
+        if parent == here:
+            return None
+        here = parent
+    return here

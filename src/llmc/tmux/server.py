@@ -1,0 +1,168 @@
+"""The root's private tmux server. Every question answers with a value or raises: never a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from llmc.errors import LlmcError
+from llmc.host.base import Completed, Host
+from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_server
+
+MINIMUM = (3, 2)
+
+# Variables that would make an agent believe that it runs inside another one, or in the caller's tmux.
+NESTING = ("TMUX", "TMUX_PANE", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE")
+
+CONFIGURATION = """\
+set -g remain-on-exit on
+set -g exit-empty off
+set -g default-size {width}x{height}
+set -g window-size latest
+set -g history-limit 20000
+set -g escape-time 0
+set -g focus-events on
+set -g allow-rename off
+set -g automatic-rename off
+set -g status-left-length 40
+set -g status-right ''
+"""
+
+
+class TmuxError(LlmcError):
+    """tmux said something unexpected: nothing is known."""
+
+
+class PaneGoneError(LlmcError):
+    """The pane is dead or not there: nothing was typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tmux:
+    host: Host
+    socket: str
+    """The name of the server (`-L`)."""
+
+    def run(self, *command: str, stdin: bytes = b"", timeout: float = 20.0) -> Completed:
+        return self.host.run(
+            ["tmux", "-L", self.socket, *command], env=self._environment(), stdin=stdin, timeout=timeout
+        )
+
+    def _environment(self) -> dict[str, str]:
+        return {k: v for k, v in self.host.environ().items() if k not in NESTING and not k.startswith("LLMC_")}
+
+    def _ask(self, *command: str, stdin: bytes = b"") -> str:
+        answer = self.run(*command, stdin=stdin)
+        if not answer.ok:
+            raise TmuxError(f"tmux {command[0]}: {answer.complaint}", "run `llmc doctor`")
+        return answer.text
+
+    # --- the server -------------------------------------------------------------------------------
+
+    def version(self) -> tuple[int, int]:
+        return parse_version(self.host.run(["tmux", "-V"]).text.strip())
+
+    def require_version(self) -> None:
+        version = self.version()
+        if version < MINIMUM:
+            raise LlmcError(
+                f"tmux {version[0]}.{version[1]} is too old, LLMC needs {MINIMUM[0]}.{MINIMUM[1]} or later",
+                "install a newer tmux",
+            )
+
+    def start(self, configuration_file: str) -> None:
+        """Starts the server when it does not run; harmless when it does."""
+        answer = self.run("-f", configuration_file, "start-server")
+        if not answer.ok:
+            raise TmuxError(f"the tmux server does not start: {answer.complaint}", "run `llmc doctor`")
+
+    def stop(self) -> None:
+        answer = self.run("kill-server")
+        if not answer.ok and not says_no_server(answer.complaint):
+            raise TmuxError(f"tmux kill-server: {answer.complaint}")
+
+    # --- sessions ---------------------------------------------------------------------------------
+
+    def panes(self) -> dict[str, Pane]:
+        """The first pane of every session, by session. Empty only if there is none or no server."""
+        answer = self.run("list-panes", "-a", "-F", PANE_FORMAT)
+        if not answer.ok:
+            if says_no_server(answer.complaint):
+                return {}
+            raise TmuxError(f"tmux list-panes: {answer.complaint}", "run `llmc doctor`")
+        found: dict[str, Pane] = {}
+        for line in answer.text.splitlines():
+            pane = parse_pane(line)
+            found.setdefault(pane.session, pane)
+        return found
+
+    def new_session(
+        self, name: str, cwd: str, argv: Sequence[str], env: Mapping[str, str], size: tuple[int, int]
+    ) -> Pane:
+        """A detached session whose pane's own process is the program itself, with no shell between."""
+        variables = [word for key, value in env.items() for word in ("-e", f"{key}={value}")]
+        width, height = map(str, size)
+        line = self._ask(
+            *("new-session", "-d", "-P", "-F", PANE_FORMAT, "-s", name, "-c", cwd, "-x", width, "-y", height),
+            *variables,
+            "--",
+            *_as_program(argv),
+        )
+        return parse_pane(line.rstrip("\n"))
+
+    def kill_session(self, name: str) -> None:
+        """Ends the session; one that is not there is no failure."""
+        answer = self.run("kill-session", "-t", f"={name}")
+        if not answer.ok and "can't find session" not in answer.complaint and not says_no_server(answer.complaint):
+            raise TmuxError(f"tmux kill-session: {answer.complaint}", "run `llmc doctor`")
+
+    # --- reading and typing -----------------------------------------------------------------------
+
+    def capture(self, pane: str, *, history: int = 0) -> str:
+        """The screen as text; wrapped lines are joined."""
+        start = ("-S", f"-{history}") if history else ()
+        return self._ask("capture-pane", "-p", "-J", "-t", pane, *start)
+
+    def look(self, pane: str) -> tuple[Pane, str]:
+        """The pane's facts and its screen, in one call."""
+        text = self._ask("display-message", "-p", "-t", pane, PANE_FORMAT, ";", "capture-pane", "-p", "-J", "-t", pane)
+        facts, _, screen = text.partition("\n")
+        if not facts.strip():
+            raise PaneGoneError("the terminal is gone", "bring the worker up with `llmc up`")
+        return parse_pane(facts), screen
+
+    def leave_copy_mode(self, pane: str) -> None:
+        self._ask("if-shell", "-F", "-t", pane, "#{pane_in_mode}", f"copy-mode -q -t {pane}")
+
+    def paste(self, pane: str, text: bytes, buffer: str) -> None:
+        """Pastes with brackets where the program asked for them, byte for byte.
+
+        tmux 3.3a dies, with every session, when something is pasted into a dead pane: the check and
+        the paste are one command sequence inside the server.
+        """
+        answer = self._ask(
+            *("load-buffer", "-b", buffer, "-", ";"),
+            *("if-shell", "-F", "-t", pane, "#{pane_dead}"),
+            f"display-message -p dead ; delete-buffer -b {buffer}",
+            f"paste-buffer -p -r -d -b {buffer} -t {pane}",
+            stdin=text,
+        )
+        if "dead" in answer:
+            raise PaneGoneError("the agent's process has ended", "bring the worker up with `llmc up`")
+
+    def type_text(self, pane: str, text: str) -> None:
+        """Types text as keys, literally. For short commands: longer text is pasted."""
+        # A trailing semicolon would be taken as tmux's own command separator.
+        literal = text[:-1] + "\\;" if text.endswith(";") else text
+        self._ask("send-keys", "-t", pane, "-l", "--", literal)
+
+    def press(self, pane: str, *keys: str) -> None:
+        self._ask("send-keys", "-t", pane, *keys)
+
+    def attach_command(self, session: str, *, read_only: bool) -> list[str]:
+        return ["tmux", "-L", self.socket, "attach-session", "-t", f"={session}", *(["-r"] if read_only else [])]
+
+
+def _as_program(argv: Sequence[str]) -> list[str]:
+    """With one word tmux would hand it to a shell; `env` in front keeps it a plain program."""
+    return list(argv) if len(argv) > 1 else ["env", *argv]
