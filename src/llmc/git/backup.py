@@ -1,0 +1,169 @@
+"""Nothing is lost: before a step that could drop work, all of it goes under a ref of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from llmc.errors import LlmcError
+from llmc.git.backup_record import NAMESPACE, Backup, expired, message_of, read_backup, ref_name
+from llmc.git.failure import GitError
+from llmc.git.history import is_ancestor
+from llmc.git.parse import StatusKind, decode, encode
+from llmc.git.rebase import rebase_in_progress
+from llmc.git.repository import (
+    branch_tip,
+    current_branch,
+    git_paths,
+    operations,
+    require_commit,
+    resolve,
+    status,
+)
+from llmc.git.runner import LLMC_IDENTITY, LONG, NO_HOOKS, Git
+from llmc.git.snapshot import put_back, take
+from llmc.git.worktree import reset_in_place
+
+_ATTEMPTS = 100
+
+
+class BackupError(LlmcError):
+    """The backup could not be written or read back."""
+
+
+def make_backup(
+    git: Git,
+    worktree: str,
+    worker: str,
+    at_unix: float,
+    *,
+    branch: str | None = None,
+    reason: str = "",
+    safe_sha: str | None = None,
+) -> Backup | None:
+    """Keeps HEAD, the worker's branch, the index, every file that is not ignored, and an unfinished rebase or merge.
+
+    Touches nothing in the worktree. None when there is nothing to lose: all is clean and within `safe_sha`.
+    """
+    plan = _look(git, worktree, worker, at_unix, branch or f"llmc/{worker}", reason)
+    tips = _tips(git, worktree, plan)
+    if not plan.has_files and safe_sha and all(is_ancestor(git, worktree, tip, safe_sha) for tip in tips):
+        return None
+    if not plan.has_files:
+        return _store(git, worktree, plan, f"{plan.head_sha}^{{tree}}", tips)
+    snapshot = take(git, worktree, plan.left_out)
+    state = _commit(
+        git, worktree, snapshot.state, [plan.head_sha], f"LLMC backup of {worker}: index and state\n", at_unix
+    )
+    return _store(git, worktree, plan, snapshot.files, [plan.head_sha, state, *tips[1:]])
+
+
+def backup_branch(git: Git, root: str, worker: str, at_unix: float, branch: str, reason: str = "") -> Backup | None:
+    """For a worker whose worktree is gone: keeps its branch. None when there is no such branch."""
+    tip = branch_tip(git, root, branch)
+    if tip is None:
+        return None
+    plan = Backup("", "", worker, at_unix, reason, tip, branch, branch, tip)
+    return _store(git, root, plan, f"{tip}^{{tree}}", [tip])
+
+
+def _look(git: Git, worktree: str, worker: str, at_unix: float, branch: str, reason: str) -> Backup:
+    head = require_commit(git, worktree, "HEAD")
+    dirty = status(git, worktree)
+    nested = tuple(each.path for each in dirty if each.kind is StatusKind.UNTRACKED and each.path.endswith("/"))
+    return Backup(
+        ref="",
+        sha="",
+        worker=worker,
+        at_unix=at_unix,
+        reason=reason,
+        head_sha=head,
+        on_branch=current_branch(git, worktree),
+        branch=branch,
+        branch_sha=branch_tip(git, worktree, branch) or head,
+        dirty=tuple(each.path for each in dirty if each.path not in nested),
+        left_out=nested,
+        has_files=bool(dirty or operations(git, worktree)),
+    )
+
+
+def _tips(git: Git, worktree: str, plan: Backup) -> list[str]:
+    """HEAD first, then every other commit that may be reachable from nowhere else."""
+    tips = [plan.head_sha]
+    for candidate in (plan.branch_sha, *_tips_under_way(git, worktree)):
+        if candidate not in tips and not is_ancestor(git, worktree, candidate, plan.head_sha):
+            tips.append(candidate)
+    return tips
+
+
+def _tips_under_way(git: Git, worktree: str) -> list[str]:
+    if not operations(git, worktree):
+        return []
+    progress = rebase_in_progress(git, worktree)
+    (autostash,) = git_paths(git, worktree, "rebase-merge/autostash")
+    named = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"]
+    named += [progress.orig_head] if progress and progress.orig_head else []
+    named += [decode(git.host.read(autostash) or b"").strip()]
+    found = (resolve(git, worktree, name) for name in named if name)
+    return [sha for sha in found if sha]
+
+
+def _store(git: Git, cwd: str, plan: Backup, tree: str, parents: list[str]) -> Backup:
+    sha = _commit(git, cwd, tree, parents, message_of(plan), plan.at_unix)
+    for number in range(1, _ATTEMPTS):
+        ref = ref_name(plan.worker, plan.at_unix, number)
+        done = git.run(cwd, "update-ref", "--stdin", stdin=f"create {ref} {sha}\n".encode(), check=False)
+        if done.ok:
+            return replace(plan, ref=ref, sha=sha)
+        if "reference already exists" not in done.complaint:
+            raise GitError(("update-ref", ref), done.complaint, done.code)
+    raise BackupError(f"{plan.worker} has too many backups of the same second", "wait a moment and try again")
+
+
+def _commit(git: Git, cwd: str, tree: str, parents: list[str], message: str, at_unix: float) -> str:
+    date = f"@{int(at_unix)} +0000"
+    identity = LLMC_IDENTITY | {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    lineage = [word for parent in parents for word in ("-p", parent)]
+    args = ("-c", "i18n.commitEncoding=UTF-8", "commit-tree", "--no-gpg-sign", *lineage, "-F", "-", tree)
+    return git.text(cwd, *args, stdin=encode(message), env=identity)
+
+
+def list_backups(git: Git, root: str, worker: str | None = None) -> tuple[Backup, ...]:
+    """Newest first."""
+    where = f"{NAMESPACE}{worker}/" if worker else NAMESPACE
+    raw = git.run(root, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(contents)%00", where).out
+    fields = decode(raw).split("\0")[:-1]
+    found = (
+        read_backup(ref.lstrip("\n"), sha, message)
+        for ref, sha, message in zip(fields[::3], fields[1::3], fields[2::3], strict=True)
+    )
+    return tuple(sorted((each for each in found if each), key=lambda each: (each.at_unix, each.ref), reverse=True))
+
+
+def restore_backup(git: Git, worktree: str, backup: Backup) -> None:
+    """Makes branch, HEAD, files, index and an unfinished rebase or merge what they were.
+
+    What is in the worktree now is dropped, ignored files excepted: the caller backs it up first.
+    """
+    require_commit(git, worktree, backup.sha)
+    reset_in_place(git, worktree, backup.branch, backup.branch_sha)
+    if backup.on_branch != backup.branch:
+        _check_out(git, worktree, backup)
+    if backup.has_files:
+        put_back(git, worktree, f"{backup.sha}^{{tree}}", f"{backup.sha}^2")
+
+
+def _check_out(git: Git, worktree: str, backup: Backup) -> None:
+    tip = branch_tip(git, worktree, backup.on_branch) if backup.on_branch else None
+    free = backup.on_branch and (tip is None or is_ancestor(git, worktree, tip, backup.head_sha))
+    # A branch that has gone on since keeps its commits; the files come back beside it.
+    where = ("-B", backup.on_branch, backup.head_sha) if backup.on_branch and free else ("--detach", backup.head_sha)
+    git.run(worktree, *NO_HOOKS, "checkout", "--quiet", "--force", *where, "--", timeout=LONG)
+
+
+def expire_backups(git: Git, root: str, keep_days: float, keep_count: int, now: float) -> tuple[Backup, ...]:
+    """Lets go of old backups and returns them; the newest `keep_count` of every worker always stay."""
+    gone = expired(list_backups(git, root), keep_days, keep_count, now)
+    if gone:
+        orders = "".join(f"delete {each.ref} {each.sha}\n" for each in gone)
+        git.run(root, "update-ref", "--stdin", stdin=orders.encode())
+    return gone

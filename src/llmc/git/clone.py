@@ -1,0 +1,166 @@
+"""LLMC's own copy of the user's repository."""
+
+from __future__ import annotations
+
+import re
+
+from llmc.errors import LlmcError
+from llmc.git.failure import GitError
+from llmc.git.parse import decode, nul_fields
+from llmc.git.repository import HEADS, branch_tip, common_dir, heads, require_commit, resolve, uses_lfs
+from llmc.git.runner import LONG, Git
+
+REMOTE = "origin"
+TRACKING = f"refs/remotes/{REMOTE}/"
+
+
+class CloneError(LlmcError):
+    """The user's repository cannot be copied as things are."""
+
+
+class SourceGoneError(LlmcError):
+    """The user's repository is not where it was."""
+
+
+class BranchMissingError(LlmcError):
+    """The user's repository has no such branch."""
+
+
+# Who they are, how they sign, how file contents are filtered: often set for one repository or one directory only.
+_CARRIED = re.compile(
+    r"user\..+|commit\.gpgsign|gpg\..+|core\.(autocrlf|eol|safecrlf|attributesfile|excludesfile)"
+    r"|(filter|merge|diff)\..+\..+"
+)
+
+# In order: sharing by hard links, plain copies where the file system has no links, and git's own protocol
+# where the objects are not plain files.
+_WAYS = ("--local", "--no-hardlinks", "--no-local")
+_NEXT_WAY = re.compile(r"failed to create link|symlink|failed to start iterator")
+
+
+def clone_source(git: Git, source: str, root: str, branch: str) -> None:
+    """Makes `<root>/.git`: bare, with `source` as its origin. A copy that was interrupted is begun again."""
+    _make_room(git, root)
+    if common_dir(git, source) is None:
+        raise CloneError(f"{source} is not a git repository", "run `git init` there, or give another path")
+    if branch_tip(git, source, branch) is None:
+        raise BranchMissingError(f"{source} has no branch {branch}", "name another one with --branch")
+    git.host.make_dir(_marker(root))
+    _clone(git, source, root, branch)
+    _track_instead_of_copying(git, root, branch)
+    _configure(git, source, root)
+    _prepare_lfs(git, root, branch)
+    git.host.remove_tree(_marker(root))
+
+
+def _marker(root: str) -> str:
+    """Exists while a copy is being made, so that one which was cut short is told from a repository of the user's."""
+    return f"{root}/.cloning"
+
+
+def _make_room(git: Git, root: str) -> None:
+    if git.host.exists(_marker(root)):
+        git.host.remove_tree(f"{root}/.git")
+    elif git.host.exists(f"{root}/.git"):
+        raise CloneError(f"{root} already holds a repository", "choose another directory for LLMC")
+
+
+def _clone(git: Git, source: str, root: str, branch: str) -> None:
+    for way in _WAYS:
+        try:
+            _clone_by(git, way, source, root, branch)
+        except GitError as failed:
+            if way == _WAYS[-1] or not _NEXT_WAY.search(failed.words):
+                raise
+            git.host.remove_tree(f"{root}/.git")
+        else:
+            return
+
+
+def _clone_by(git: Git, way: str, source: str, root: str, branch: str) -> None:
+    args = ("clone", "--quiet", "--bare", way, "--no-reject-shallow", "--template=", f"--origin={REMOTE}")
+    # Watching for commits relies on refs being files.
+    files = {"GIT_DEFAULT_REF_FORMAT": "files"}
+    git.run(root, *args, f"--branch={branch}", "--", source, f"{root}/.git", timeout=LONG, env=files)
+
+
+def _track_instead_of_copying(git: Git, root: str, branch: str) -> None:
+    """The user's branches become origin/*: a copy of one here would only go stale under its own name."""
+    git.run(root, "config", f"remote.{REMOTE}.fetch", f"+{HEADS}*:{TRACKING}*")
+    git.run(root, "fetch", "--quiet", "--no-write-fetch-head", REMOTE, timeout=LONG)
+    copies = "".join(f"delete {HEADS}{name} {sha}\n" for name, sha in heads(git, root).items())
+    git.run(root, "update-ref", "--stdin", stdin=copies.encode())
+    git.run(root, "symbolic-ref", f"{TRACKING}HEAD", TRACKING + branch)
+
+
+def _configure(git: Git, source: str, root: str) -> None:
+    here = _settings(git, root)
+    theirs = {name: value for name, value in _settings(git, source).items() if here.get(name) != value}
+    own = {"rerere.enabled": "true", "rerere.autoupdate": "true", "core.logAllRefUpdates": "true"}
+    for name, value in (theirs | own).items():
+        git.run(root, "config", "--replace-all", name, value)
+    _carry_info(git, source, root)
+
+
+def _settings(git: Git, cwd: str) -> dict[str, str]:
+    """What holds in that directory, from whichever file it comes."""
+    fields = nul_fields(git.run(cwd, "config", "--list", "-z").out)
+    # A name without a value means true.
+    pairs = ((name, value if equals else "true") for name, equals, value in (field.partition("\n") for field in fields))
+    return {name: value for name, value in pairs if _CARRIED.fullmatch(name)}
+
+
+def _carry_info(git: Git, source: str, root: str) -> None:
+    """What the user ignores only for themselves must not show up as untracked in the worktrees."""
+    for name in ("info/exclude", "info/attributes"):
+        theirs = f"{common_dir(git, source)}/{name}"
+        if git.host.exists(theirs):
+            git.host.copy_file(theirs, f"{root}/.git/{name}")
+
+
+def has_lfs(git: Git) -> bool:
+    return git.host.which("git-lfs") is not None
+
+
+def _prepare_lfs(git: Git, root: str, branch: str) -> None:
+    tip = TRACKING + branch
+    if has_lfs(git) and uses_lfs(git, root, tip):
+        git.run(root, "lfs", "install", "--local", "--skip-repo")
+        git.run(root, "lfs", "fetch", REMOTE, tip, timeout=LONG)
+
+
+def fetch_source(git: Git, root: str, branch: str) -> str:
+    """Brings origin/<branch> up to date and returns its tip."""
+    args = (
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--no-recurse-submodules",
+        "--no-auto-maintenance",
+    )
+    refspec = f"+{HEADS}{branch}:{TRACKING}{branch}"
+    before = resolve(git, root, TRACKING + branch)
+    done = git.run(root, *args, REMOTE, refspec, check=False, timeout=LONG)
+    # Two fetches at once: the slower one finds the ref already moved, which is all that it wanted.
+    if not done.ok and "cannot lock ref" in done.complaint and resolve(git, root, TRACKING + branch) != before:
+        done = git.run(root, *args, REMOTE, refspec, check=False, timeout=LONG)
+    if not done.ok:
+        raise _why_not_fetched(git, root, branch, GitError(args, done.complaint, done.code))
+    return require_commit(git, root, TRACKING + branch)
+
+
+def _why_not_fetched(git: Git, root: str, branch: str, failed: GitError) -> LlmcError:
+    if "couldn't find remote ref" in failed.words:
+        return BranchMissingError(
+            f"the source repository has no branch {branch} any more",
+            "bring the branch back, or name another one: `llmc config set repo.branch NAME`",
+        )
+    if "does not appear to be a git repository" in failed.words or "does not exist" in failed.words:
+        url = decode(git.run(root, "config", "--get", f"remote.{REMOTE}.url").out).strip()
+        return SourceGoneError(
+            f"there is no git repository at {url} any more",
+            f"bring it back, or say where it is now: `git -C {root} remote set-url {REMOTE} PATH` "
+            "and `llmc config set repo.source PATH`",
+        )
+    return failed

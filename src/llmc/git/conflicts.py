@@ -1,0 +1,170 @@
+"""What kind of conflict a file has, whose side is whose, and where its markers are.
+
+Git's words turn around in a rebase: "ours" (stage 2) is the branch that the work moves onto, "theirs" (stage 3) is
+the worker's own commit. In a merge it is the other way. Users and agents only ever see "worker" and "upstream".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from llmc.git.parse import Unmerged, parse_unmerged
+from llmc.git.repository import Operation, operations, raw_status
+from llmc.git.runner import Git
+
+_NONE = "000000"
+_FILE = "100"
+_SYMLINK = "120000"
+_SUBMODULE = "160000"
+
+
+class ConflictKind(StrEnum):
+    """Why git could not merge a path by itself."""
+
+    CONTENT = "content"
+    BINARY = "binary"
+    ADDED_BY_BOTH = "added by both"
+    DELETED_UPSTREAM = "changed by the worker, deleted upstream"
+    DELETED_BY_WORKER = "deleted by the worker, changed upstream"
+    ADDED_BY_WORKER = "added or renamed by the worker"
+    ADDED_UPSTREAM = "added or renamed upstream"
+    RENAMED_OR_DELETED_BY_BOTH = "renamed or deleted by both"
+    SUBMODULE = "submodule"
+    TYPE = "file type"
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One pair of conflict markers. Line numbers count from 1."""
+
+    first_line: int
+    last_line: int
+    ours: str
+    base: str | None
+    """Only where git is set to show it (diff3, zdiff3)."""
+    theirs: str
+    text: str
+    """The markers with what is between them and some lines around."""
+    complete: bool
+    """False when the closing marker is missing: somebody stopped in the middle of resolving."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One path that needs a decision. The stage numbers tell which `git show :N:PATH` is whose; None: has no file."""
+
+    path: str
+    kind: ConflictKind
+    code: str
+    worker_stage: int | None
+    upstream_stage: int | None
+    regions: tuple[Region, ...] = ()
+
+
+def conflicts(git: Git, worktree: str) -> tuple[Conflict, ...]:
+    """Every path that is still unmerged, classified, with its marker regions."""
+    found = parse_unmerged(raw_status(git, worktree))
+    if not found:
+        return ()
+    worker_stage = 3 if Operation.REBASE in operations(git, worktree) else 2
+    return tuple(_with_regions(git, worktree, entry, classify(entry, worker_stage)) for entry in found)
+
+
+def classify(entry: Unmerged, worker_stage: int) -> Conflict:
+    upstream_stage = 5 - worker_stage
+    has = {stage: entry.modes[stage - 1] != _NONE for stage in (1, 2, 3)}
+    return Conflict(
+        entry.path,
+        _special_kind(entry) or _kind(has[1], has[worker_stage], has[upstream_stage]),
+        entry.code,
+        worker_stage if has[worker_stage] else None,
+        upstream_stage if has[upstream_stage] else None,
+    )
+
+
+def _special_kind(entry: Unmerged) -> ConflictKind | None:
+    sides = [mode for mode in entry.modes[1:] if mode != _NONE]
+    if _SUBMODULE in sides:
+        return ConflictKind.SUBMODULE
+    if len(sides) == 2 and _SYMLINK in sides:
+        return ConflictKind.TYPE
+    return None
+
+
+def _kind(base: bool, worker: bool, upstream: bool) -> ConflictKind:
+    match base, worker, upstream:
+        case True, True, True:
+            return ConflictKind.CONTENT
+        case False, True, True:
+            return ConflictKind.ADDED_BY_BOTH
+        case True, True, False:
+            return ConflictKind.DELETED_UPSTREAM
+        case True, False, True:
+            return ConflictKind.DELETED_BY_WORKER
+        case False, True, False:
+            return ConflictKind.ADDED_BY_WORKER
+        case False, False, True:
+            return ConflictKind.ADDED_UPSTREAM
+    return ConflictKind.RENAMED_OR_DELETED_BY_BOTH
+
+
+def _with_regions(git: Git, worktree: str, entry: Unmerged, conflict: Conflict) -> Conflict:
+    marked = conflict.kind in (ConflictKind.CONTENT, ConflictKind.ADDED_BY_BOTH)
+    if not marked or not entry.worktree_mode.startswith(_FILE):
+        return conflict
+    content = git.host.read(f"{worktree}/{conflict.path}") or b""
+    if b"\0" in content:
+        return replace(conflict, kind=ConflictKind.BINARY)
+    return replace(conflict, regions=conflict_regions(content.decode("utf-8", "replace")))
+
+
+_MARKER = re.compile(r"(<{7}|\|{7}|={7}|>{7})(?: .*)?\r?$")
+
+
+def conflict_regions(text: str, context: int = 5) -> tuple[Region, ...]:
+    """Every marked conflict in a file, each with up to `context` lines around it."""
+    lines = text.split("\n")
+    regions: list[Region] = []
+    at = 0
+    while at < len(lines):
+        if _marker(lines[at]) == "<":
+            region = _region(lines, at, context)
+            regions.append(region)
+            at = region.last_line
+        else:
+            at += 1
+    return tuple(regions)
+
+
+def _region(lines: list[str], start: int, context: int) -> Region:
+    parts: dict[str, list[str]] = {"<": []}
+    part = "<"
+    end = start + 1
+    while end < len(lines):
+        mark = _marker(lines[end])
+        if mark in ("<", ">"):
+            break
+        if (mark == "=" and part != "=") or (mark == "|" and part == "<"):
+            part = mark
+            parts.setdefault(part, [])
+        else:
+            parts[part].append(lines[end])
+        end += 1
+    complete = end < len(lines) and _marker(lines[end]) == ">"
+    stop = end + 1 if complete else end
+    return Region(
+        first_line=start + 1,
+        last_line=stop,
+        ours="\n".join(parts["<"]),
+        base="\n".join(parts["|"]) if "|" in parts else None,
+        theirs="\n".join(parts.get("=", [])),
+        text="\n".join(lines[max(0, start - context) : stop + context]),
+        complete=complete,
+    )
+
+
+def _marker(line: str) -> str | None:
+    found = _MARKER.match(line)
+    return found[1][0] if found else None

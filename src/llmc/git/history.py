@@ -1,0 +1,102 @@
+"""Questions about commits and what is between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmc.git.parse import FileStat, decode, nul_fields, parse_numstat
+from llmc.git.runner import LLMC_IDENTITY, Git
+
+# A user's diff drivers and prefixes are for people; agents and checks get git's own plain form.
+_PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/")
+
+
+def is_ancestor(git: Git, cwd: str, ancestor: str, descendant: str) -> bool:
+    """Whether `descendant` contains `ancestor`; a commit contains itself."""
+    return git.ask(cwd, "merge-base", "--is-ancestor", ancestor, descendant) is not None
+
+
+def merge_base(git: Git, cwd: str, one: str, other: str) -> str | None:
+    """The best common ancestor; None for unrelated histories."""
+    found = git.ask(cwd, "merge-base", one, other)
+    return found.text.strip() if found else None
+
+
+def commits_ahead(git: Git, cwd: str, base: str, head: str) -> list[str]:
+    """What `head` has and `base` has not, oldest first."""
+    return git.text(cwd, "rev-list", "--reverse", "--topo-order", f"{base}..{head}", "--").split()
+
+
+def log_messages(git: Git, cwd: str, base: str, head: str) -> tuple[str, ...]:
+    """The whole message of every commit ahead of `base`, oldest first."""
+    log = ("log", "-z", "--reverse", "--topo-order", "--encoding=UTF-8", "--no-show-signature", "--format=tformat:%B")
+    return tuple(message.rstrip("\n") for message in nul_fields(git.run(cwd, *log, f"{base}..{head}", "--").out))
+
+
+def changed_files(git: Git, cwd: str, base: str, head: str) -> tuple[str, ...]:
+    return nul_fields(git.run(cwd, "diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--").out)
+
+
+def diff_text(git: Git, cwd: str, base: str, head: str) -> str:
+    raw = git.run(cwd, "diff", *_PLAIN_DIFF, base, head, "--").out
+    return raw.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class DiffStat:
+    """How much changed."""
+
+    files: tuple[FileStat, ...]
+
+    @property
+    def added(self) -> int:
+        return sum(file.added or 0 for file in self.files)
+
+    @property
+    def removed(self) -> int:
+        return sum(file.removed or 0 for file in self.files)
+
+
+def diff_stat(git: Git, cwd: str, base: str, head: str) -> DiffStat:
+    return DiffStat(parse_numstat(git.run(cwd, "diff", "--numstat", "-z", "--no-renames", base, head, "--").out))
+
+
+def patch_id(git: Git, cwd: str, base: str, head: str) -> str | None:
+    """A name for the change itself, the same wherever it is applied; None when nothing changed."""
+    patch = git.run(cwd, "diff-tree", "-p", "--full-index", "--no-renames", base, head, "--").out
+    said = git.run(cwd, "patch-id", "--stable", stdin=patch).text if patch else ""
+    return said.split()[0] if said else None
+
+
+def merged_elsewhere(git: Git, cwd: str, tip: str, upstream: str) -> bool:
+    """Whether `upstream` already has all that `tip` brings: the commits, each of their patches, or all as one."""
+    if _all_upstream(git, cwd, tip, upstream):
+        return True
+    base = merge_base(git, cwd, tip, upstream)
+    if base is None:
+        return False
+    if not changed_files(git, cwd, base, tip):
+        return True
+    return _all_upstream(git, cwd, _as_one_commit(git, cwd, base, tip), upstream)
+
+
+def _all_upstream(git: Git, cwd: str, tip: str, upstream: str) -> bool:
+    marks = git.text(cwd, "cherry", upstream, tip).splitlines()
+    # Merges carry no mark, and what was resolved in one could be nowhere else.
+    complete = len(marks) == len(commits_ahead(git, cwd, upstream, tip))
+    return complete and all(mark.startswith("-") for mark in marks)
+
+
+def _as_one_commit(git: Git, cwd: str, base: str, tip: str) -> str:
+    """A squash for comparison only. The fixed dates give the same commit every time."""
+    dates = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
+    args = ("commit-tree", "--no-gpg-sign", "-p", base, "-F", "-", f"{tip}^{{tree}}")
+    return git.text(cwd, *args, stdin=b"all as one\n", env=LLMC_IDENTITY | dates)
+
+
+def author_of(git: Git, cwd: str, commit: str) -> dict[str, str]:
+    """The author as the variables that make git write the same one again."""
+    args = ("show", "--no-patch", "--no-show-signature", "--encoding=UTF-8", "--date=raw", "--format=%an%x00%ae%x00%ad")
+    name, email, date = decode(git.run(cwd, *args, commit, "--").out).removesuffix("\n").split("\0")
+    named = {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email} if name else {}
+    return named | {"GIT_AUTHOR_DATE": f"@{date}"}

@@ -1,0 +1,134 @@
+"""Git's machine-readable output as values. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+def decode(raw: bytes) -> str:
+    """Paths are bytes to git. What is no UTF-8 survives the way back through `encode`."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def nul_fields(raw: bytes) -> tuple[str, ...]:
+    """The fields of output whose every field ends with NUL (`-z`)."""
+    return tuple(decode(field) for field in raw.split(b"\0")[:-1])
+
+
+class StatusKind(StrEnum):
+    """How a path differs from HEAD."""
+
+    CHANGED = "changed"
+    UNMERGED = "unmerged"
+    UNTRACKED = "untracked"
+
+
+@dataclass(frozen=True, slots=True)
+class StatusEntry:
+    """One path of `git status`. A repository of its own inside the worktree is untracked and ends with "/"."""
+
+    path: str
+    kind: StatusKind
+    code: str
+    """Git's XY: index and worktree, `.` for unchanged; `??` for untracked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmerged:
+    """A path in conflict: one mode per stage (base, ours, theirs), "000000" where that stage has no file."""
+
+    path: str
+    code: str
+    modes: tuple[str, str, str]
+    worktree_mode: str
+
+
+def parse_status(raw: bytes) -> tuple[StatusEntry, ...]:
+    """Reads `git status --porcelain=v2 -z --no-renames`."""
+    return tuple(_status_entry(record) for record in nul_fields(raw))
+
+
+def _status_entry(record: str) -> StatusEntry:
+    match record[:2]:
+        case "? ":
+            return StatusEntry(record[2:], StatusKind.UNTRACKED, "??")
+        case "1 ":
+            return StatusEntry(record.split(" ", 8)[8], StatusKind.CHANGED, record[2:4])
+        case "u ":
+            return StatusEntry(record.split(" ", 10)[10], StatusKind.UNMERGED, record[2:4])
+    raise ValueError(f"git status said {record!r}")
+
+
+def parse_unmerged(raw: bytes) -> tuple[Unmerged, ...]:
+    """The conflicts in the same output that `parse_status` reads."""
+    records = (record.split(" ", 10) for record in nul_fields(raw) if record.startswith("u "))
+    return tuple(Unmerged(f[10], f[1], (f[3], f[4], f[5]), f[6]) for f in records)
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """One entry of `git worktree list`."""
+
+    path: str
+    head: str | None = None
+    branch: str | None = None
+    """Without `refs/heads/`; None when HEAD is detached or the repository bare."""
+    bare: bool = False
+    locked: bool = False
+    missing: bool = False
+    """The directory is gone; git would prune the entry."""
+
+
+def parse_worktrees(raw: bytes) -> tuple[Worktree, ...]:
+    """Reads `git worktree list --porcelain -z`."""
+    return tuple(_worktree(dict(_attributes(block))) for block in decode(raw).split("\0\0") if block)
+
+
+def _attributes(block: str) -> Iterator[tuple[str, str]]:
+    for line in block.split("\0"):
+        name, _, value = line.partition(" ")
+        yield name, value
+
+
+def _worktree(found: dict[str, str]) -> Worktree:
+    branch = found.get("branch")
+    return Worktree(
+        path=found["worktree"],
+        head=found.get("HEAD"),
+        branch=branch.removeprefix("refs/heads/") if branch else None,
+        bare="bare" in found,
+        locked="locked" in found,
+        missing="prunable" in found,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """Lines added and removed; None for a binary file."""
+
+    path: str
+    added: int | None
+    removed: int | None
+
+
+def parse_numstat(raw: bytes) -> tuple[FileStat, ...]:
+    """Reads `git diff --numstat -z --no-renames`."""
+    return tuple(_file_stat(*record.split("\t", 2)) for record in nul_fields(raw))
+
+
+def _file_stat(added: str, removed: str, path: str) -> FileStat:
+    if added == "-":
+        return FileStat(path, None, None)
+    return FileStat(path, int(added), int(removed))
+
+
+def refused_files(words: str) -> tuple[str, ...]:
+    """The files that git lists, indented, when it will not overwrite local changes."""
+    listed = [line.strip() for line in words.split("\n") if line[:1] in ("\t", " ")]
+    return tuple(dict.fromkeys(name for name in listed if name))

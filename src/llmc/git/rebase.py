@@ -1,0 +1,151 @@
+"""Moving a worker's commits onto the newest state of the user's branch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmc.errors import LlmcError
+from llmc.git.failure import GitError
+from llmc.git.parse import decode, nul_fields, parse_unmerged
+from llmc.git.repository import HEADS, current_branch, git_paths, raw_status, require_commit, resolve
+from llmc.git.runner import LONG, NO_HOOKS, Git
+from llmc.host.base import Completed
+
+# Whatever the user likes for their own rebases, this one replays plain commits, touches no other branch, hides no
+# dirty files and asks nobody for a key. The commit that lands is signed in its own step.
+_PLAIN = [
+    "--merge",
+    "--no-autostash",
+    "--no-autosquash",
+    "--no-update-refs",
+    "--no-rebase-merges",
+    "--no-fork-point",
+    "--no-gpg-sign",
+    "--no-verify",
+    "--no-stat",
+    "--rerere-autoupdate",
+]
+
+
+class RebaseRefusedError(LlmcError):
+    """The worktree is in no state to be rebased."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """The two sides merge without help; `tree` is the result."""
+
+    tree: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts:
+    """The two sides do not merge in these files."""
+
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebased:
+    """The branch is on its new base; `sha` is its tip."""
+
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicted:
+    """The rebase stopped in the worktree and waits for these files."""
+
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RebaseProgress:
+    """A rebase that has stopped or runs right now. A field is None where git has not written it."""
+
+    branch: str | None
+    onto: str | None
+    orig_head: str | None
+    current: str | None
+    """The commit that could not be applied."""
+    remaining: int | None
+    """How many commits come after it."""
+
+
+def would_conflict(git: Git, cwd: str, onto: str, head: str) -> Clean | Conflicts:
+    """Merges in memory, touching nothing. A rebase of several commits may still stop where this is clean."""
+    args = ("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", onto, head)
+    done = git.run(cwd, *args, check=False)
+    fields = nul_fields(done.out)
+    # Exit code 1 is both "conflicts" and "no such commit": only the first comes with a tree.
+    if done.code not in (0, 1) or not fields:
+        raise GitError(args, done.complaint, done.code)
+    return Clean(fields[0]) if done.ok else Conflicts(fields[1:])
+
+
+def rebase_onto(git: Git, worktree: str, onto: str) -> Rebased | Conflicted:
+    """Rebases the branch that is checked out. If it fails for another reason than conflicts, all is as before."""
+    if rebase_in_progress(git, worktree):
+        raise RebaseRefusedError(f"{worktree} is in the middle of a rebase", "finish or abort it first")
+    if current_branch(git, worktree) is None:
+        raise RebaseRefusedError(f"{worktree} has no branch checked out", "check out the worker's branch there first")
+    target = require_commit(git, worktree, onto)
+    done = _rebase(git, worktree, *_PLAIN, target)
+    return _outcome(git, worktree, done)
+
+
+def continue_rebase(git: Git, worktree: str) -> Rebased | Conflicted:
+    """Goes on with a rebase whose conflicts are all staged."""
+    return _outcome(git, worktree, _rebase(git, worktree, "--continue"))
+
+
+def _rebase(git: Git, worktree: str, *args: str) -> Completed:
+    return git.run(worktree, *NO_HOOKS, "rebase", *args, check=False, timeout=LONG)
+
+
+def _outcome(git: Git, worktree: str, done: Completed) -> Rebased | Conflicted:
+    """Where the rebase stands, going on by itself for as long as nothing is left to resolve."""
+    tried_at: RebaseProgress | None = None
+    while (progress := rebase_in_progress(git, worktree)) is not None:
+        files = tuple(entry.path for entry in parse_unmerged(raw_status(git, worktree)))
+        if files:
+            return Conflicted(files)
+        if progress == tried_at:
+            abort_rebase(git, worktree)
+            break
+        # rerere knew every answer and staged it, or a lock came in between: the next step is ours.
+        tried_at = progress
+        done = _rebase(git, worktree, "--continue")
+    if not done.ok:
+        raise GitError(("rebase",), done.complaint, done.code)
+    return Rebased(require_commit(git, worktree, "HEAD"))
+
+
+def abort_rebase(git: Git, worktree: str) -> None:
+    """Back to before the rebase; nothing to do when there is none."""
+    if rebase_in_progress(git, worktree):
+        git.run(worktree, *NO_HOOKS, "rebase", "--abort", timeout=LONG)
+
+
+def rebase_in_progress(git: Git, worktree: str) -> RebaseProgress | None:
+    merging, applying, am = git_paths(git, worktree, "rebase-merge", "rebase-apply", "rebase-apply/applying")
+    if git.host.is_dir(merging):
+        return _progress(git, worktree, merging, "msgnum", "end")
+    if git.host.is_dir(applying) and not git.host.exists(am):
+        return _progress(git, worktree, applying, "next", "last")
+    return None
+
+
+def _progress(git: Git, worktree: str, directory: str, step: str, last: str) -> RebaseProgress:
+    def line(name: str) -> str | None:
+        raw = git.host.read(f"{directory}/{name}")
+        return decode(raw).strip() or None if raw else None
+
+    head_name, done, total = line("head-name"), line(step), line(last)
+    return RebaseProgress(
+        branch=head_name.removeprefix(HEADS) if head_name and head_name.startswith(HEADS) else None,
+        onto=line("onto"),
+        orig_head=line("orig-head"),
+        current=resolve(git, worktree, "REBASE_HEAD"),
+        remaining=int(total) - int(done) if done and total else None,
+    )

@@ -1,0 +1,124 @@
+"""The one way in which git is started: a clean environment, bounded patience with locks, errors in words."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from llmc.errors import LlmcError
+from llmc.git.failure import GitError, is_locked
+from llmc.host.base import Completed, Host
+from llmc.host.local import ProgramMissingError
+
+MINIMUM = (2, 38)
+LONG = 1800.0
+"""Seconds for steps that write a whole checkout or copy a whole repository."""
+
+NO_HOOKS = ("-c", "core.hooksPath=/dev/null")
+"""LLMC's own steps in LLMC's own clone: a user's global hooks must neither fail nor change them."""
+
+LLMC_IDENTITY = {
+    "GIT_AUTHOR_NAME": "LLMC",
+    "GIT_AUTHOR_EMAIL": "llmc@localhost",
+    "GIT_COMMITTER_NAME": "LLMC",
+    "GIT_COMMITTER_EMAIL": "llmc@localhost",
+}
+"""For commits that are LLMC's own bookkeeping and must not need a configured user."""
+
+# How to reach and trust things; everything else (GIT_DIR, GIT_INDEX_FILE, identities of a commit under way, ...)
+# belongs to whichever git process started us and would send our commands to the wrong place.
+_KEPT = re.compile(
+    r"GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)"
+    r"|SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|ASKPASS|EXEC_PATH|ALLOW_PROTOCOL|HTTP_PROXY_AUTHMETHOD)"
+)
+_FIXED = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true",
+    "GIT_OPTIONAL_LOCKS": "0",  # looking at a worktree must not take the lock that its agent needs
+}
+
+
+class GitTooOldError(LlmcError):
+    """The installed git lacks what LLMC needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Git on one host."""
+
+    host: Host
+    patience: float = 10.0
+    """Seconds to wait while another git holds a lock."""
+
+    def run(
+        self,
+        cwd: str,
+        *args: str,
+        stdin: bytes = b"",
+        timeout: float = 120.0,
+        check: bool = True,
+        env: Mapping[str, str] | None = None,
+    ) -> Completed:
+        """Runs `git ARGS` in `cwd`. With `check`, an exit code other than 0 is a GitError."""
+        environment = clean_environment(self.host.environ()) | dict(env or {})
+        deadline = time.monotonic() + self.patience
+        pause = 0.02
+        done = self._once(cwd, args, environment, stdin, timeout)
+        while not done.ok and is_locked(done.complaint) and time.monotonic() < deadline:
+            time.sleep(pause)
+            pause = min(pause * 2, 0.5)
+            done = self._once(cwd, args, environment, stdin, timeout)
+        if check and not done.ok:
+            raise GitError(args, done.complaint, done.code)
+        return done
+
+    def text(self, cwd: str, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> str:
+        """The output without its last newline."""
+        return self.run(cwd, *args, env=env, stdin=stdin).out.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+    def ask(self, cwd: str, *args: str) -> Completed | None:
+        """For commands that say yes with 0 and no with 1: None is a no, anything else than those a GitError."""
+        done = self.run(cwd, *args, check=False)
+        if done.code not in (0, 1):
+            raise GitError(args, done.complaint, done.code)
+        return done if done.ok else None
+
+    def version(self) -> tuple[int, int]:
+        said = self.text("/", "--version")
+        found = re.search(r"(\d+)\.(\d+)", said)
+        if not found:
+            raise GitTooOldError(f"git does not tell its version: {said!r}", f"install git {_dotted(MINIMUM)} or later")
+        return int(found[1]), int(found[2])
+
+    def require_version(self) -> None:
+        version = self.version()
+        if version < MINIMUM:
+            raise GitTooOldError(
+                f"git {_dotted(version)} is too old for LLMC", f"install git {_dotted(MINIMUM)} or later"
+            )
+
+    def _once(
+        self, cwd: str, args: tuple[str, ...], environment: Mapping[str, str], stdin: bytes, timeout: float
+    ) -> Completed:
+        try:
+            return self.host.run(["git", *args], cwd=cwd, env=environment, stdin=stdin, timeout=timeout)
+        except ProgramMissingError as missing:
+            hint = f"install git {_dotted(MINIMUM)} or later and make sure that it is on your PATH"
+            raise ProgramMissingError("git is not installed", hint) from missing
+
+
+def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name != "LANGUAGE" and (not name.startswith("GIT_") or _KEPT.fullmatch(name))
+    }
+    return kept | _FIXED
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return f"{version[0]}.{version[1]}"

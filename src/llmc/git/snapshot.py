@@ -1,0 +1,130 @@
+"""A worktree as git objects and back: files, index with all of its stages, and unfinished operations.
+
+Nothing in the worktree or its index changes while it is taken. Contents pass through git's own filters (line
+endings, LFS), as they do in a commit.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from llmc.git.parse import decode, encode
+from llmc.git.repository import git_paths
+from llmc.git.runner import LONG, NO_HOOKS, Git
+
+# What makes git believe that it is in the middle of something; plain files with no absolute paths in them.
+_OPERATION = (
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+    "MERGE_HEAD",
+    "MERGE_MSG",
+    "MERGE_MODE",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "REBASE_HEAD",
+)
+_AS_IS = ("-c", "core.autocrlf=false", "-c", "core.safecrlf=false", "-c", "core.attributesFile=/dev/null")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`files` is the tree of everything in the worktree, `state` the tree that keeps index and operations."""
+
+    files: str
+    state: str
+
+
+def take(git: Git, worktree: str, left_out: tuple[str, ...]) -> Snapshot:
+    """`left_out` are untracked directories that git cannot take in."""
+    with _scratch(git, worktree) as scratch:
+        return Snapshot(_files_tree(git, worktree, scratch, left_out), _state_tree(git, worktree, scratch))
+
+
+def put_back(git: Git, worktree: str, files: str, state: str) -> None:
+    """Makes files, index and operations what they were. HEAD must already be where it was."""
+    git.run(worktree, *NO_HOOKS, "read-tree", "--reset", "-u", files, timeout=LONG)
+    git.run(worktree, "read-tree", "--empty")
+    listed = git.run(worktree, "ls-tree", "-r", "-z", f"{state}:index").out
+    git.run(worktree, "update-index", "-z", "--index-info", stdin=index_info(listed), timeout=LONG)
+    # Exit code 1 only says that some files differ from the index, which is what was kept.
+    git.run(worktree, "update-index", "-q", "--refresh", check=False, timeout=LONG)
+    with _scratch(git, worktree) as scratch:
+        _put_operation_back(git, worktree, scratch, f"{state}:operation")
+
+
+@contextmanager
+def _scratch(git: Git, worktree: str) -> Iterator[str]:
+    """A directory for temporary indexes beside the real one, so that copies of it keep working."""
+    (path,) = git_paths(git, worktree, f"llmc-{secrets.token_hex(8)}")
+    git.host.make_dir(path)
+    try:
+        yield path
+    finally:
+        git.host.remove_tree(path)
+
+
+def _files_tree(git: Git, worktree: str, scratch: str, left_out: tuple[str, ...]) -> str:
+    (index,) = git_paths(git, worktree, "index")
+    temporary = {"GIT_INDEX_FILE": f"{scratch}/files"}
+    if git.host.exists(index):
+        # The copy brings the cached file times along: unchanged files need not be read again.
+        git.host.copy_file(index, temporary["GIT_INDEX_FILE"])
+    specs = [":/", *(f":(top,literal,exclude){path.rstrip('/')}" for path in left_out)]
+    pathspecs = b"".join(encode(spec) + b"\0" for spec in specs)
+    add = ("-c", "core.safecrlf=false", "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul")
+    git.run(worktree, *add, stdin=pathspecs, env=temporary, timeout=LONG)
+    return git.text(worktree, "write-tree", env=temporary)
+
+
+def _state_tree(git: Git, worktree: str, scratch: str) -> str:
+    temporary = {"GIT_INDEX_FILE": f"{scratch}/state"}
+    entries = git.run(worktree, "ls-files", "--stage", "-z").out
+    git.run(worktree, "update-index", "-z", "--index-info", stdin=staged_paths(entries), env=temporary, timeout=LONG)
+    index = git.text(worktree, "write-tree", env=temporary)
+    operation = _operation_tree(git, worktree, scratch)
+    return git.text(
+        worktree, "mktree", stdin=f"040000 tree {index}\tindex\n040000 tree {operation}\toperation\n".encode()
+    )
+
+
+def _operation_tree(git: Git, worktree: str, scratch: str) -> str:
+    """Git's own files about what is under way, taken by treating its directory as a worktree."""
+    temporary = {"GIT_INDEX_FILE": f"{scratch}/operation"}
+    paths = git_paths(git, worktree, *_OPERATION)
+    present = [name for name, path in zip(_OPERATION, paths, strict=True) if git.host.exists(path)]
+    directory = posixpath.dirname(paths[-1])
+    if present:
+        place = (f"--git-dir={directory}", f"--work-tree={directory}")
+        git.run(directory, *_AS_IS, *place, "add", "--force", "--", *present, env=temporary)
+    return git.text(worktree, "write-tree", env=temporary)
+
+
+def _put_operation_back(git: Git, worktree: str, scratch: str, tree: str) -> None:
+    temporary = {"GIT_INDEX_FILE": f"{scratch}/operation"}
+    (path,) = git_paths(git, worktree, "REBASE_HEAD")
+    directory = posixpath.dirname(path)
+    git.run(worktree, "read-tree", tree, env=temporary)
+    place = (f"--git-dir={directory}", f"--work-tree={directory}")
+    git.run(directory, *_AS_IS, *place, "checkout-index", "--all", "--force", env=temporary)
+
+
+def staged_paths(raw: bytes) -> bytes:
+    """`ls-files --stage -z` as input for `update-index --index-info`, each stage in a directory of its number."""
+    return b"".join(encode(f"{mode} {sha} 0\t{stage}/{path}") + b"\0" for (mode, sha, stage), path in _index_lines(raw))
+
+
+def index_info(raw: bytes) -> bytes:
+    """The way back, from `ls-tree -r -z`: paths regain the stage that their directory names."""
+    staged = ((mode, sha, *path.split("/", 1)) for (mode, _kind, sha), path in _index_lines(raw))
+    return b"".join(encode(f"{mode} {sha} {stage}\t{path}") + b"\0" for mode, sha, stage, path in staged)
+
+
+def _index_lines(raw: bytes) -> Iterator[tuple[list[str], str]]:
+    for line in decode(raw).split("\0")[:-1]:
+        fields, _, path = line.partition("\t")
+        yield fields.split(" "), path

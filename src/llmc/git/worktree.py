@@ -1,0 +1,111 @@
+"""A worker's place to work: made, put back to a clean state, removed."""
+
+from __future__ import annotations
+
+from llmc.errors import LlmcError
+from llmc.git.failure import GitError
+from llmc.git.history import is_ancestor
+from llmc.git.parse import Worktree
+from llmc.git.repository import Operation, branch_tip, git_paths, list_worktrees, operations
+from llmc.git.runner import LONG, NO_HOOKS, Git
+
+
+class WorktreeError(LlmcError):
+    """The worktree cannot be made or removed as things are."""
+
+
+def worktree_path(root: str, name: str) -> str:
+    if not name or "/" in name or name.startswith("."):
+        raise WorktreeError(f"{name!r} cannot be the name of a worktree", "use letters, digits and dashes")
+    return f"{root}/.worktrees/{name}"
+
+
+def find_worktree(git: Git, root: str, name: str) -> Worktree | None:
+    """Git's record of the worktree, whether or not the directory still exists."""
+    path = git.host.real_path(worktree_path(root, name))
+    return next((each for each in list_worktrees(git, root) if git.host.real_path(each.path) == path), None)
+
+
+def add_worktree(git: Git, root: str, name: str, branch: str, start_sha: str) -> str:
+    """Makes the worktree on a new branch and returns its path; done again, it changes nothing."""
+    path = worktree_path(root, name)
+    known = find_worktree(git, root, name)
+    if known and not known.missing and known.branch == branch:
+        return path
+    _refuse_to_bury(git, root, branch, start_sha)
+    if known and known.missing:
+        remove_worktree(git, root, name)
+    git.run(root, *NO_HOOKS, "worktree", "add", "--quiet", "--no-track", "-B", branch, path, start_sha, timeout=LONG)
+    return path
+
+
+def _refuse_to_bury(git: Git, root: str, branch: str, start_sha: str) -> None:
+    tip = branch_tip(git, root, branch)
+    if tip and not is_ancestor(git, root, tip, start_sha):
+        raise WorktreeError(
+            f"the branch {branch} exists and has commits of its own (tip {tip[:12]})",
+            f"choose another name, or rename that branch: `git -C {root} branch -m {branch} NEW`",
+        )
+
+
+def remove_worktree(git: Git, root: str, name: str) -> None:
+    """Removes the directory and git's record of it, in whatever state they are. Not the branch."""
+    path = worktree_path(root, name)
+    if find_worktree(git, root, name) and _remove(git, root, path):
+        return
+    try:
+        git.host.remove_tree(path)
+    except OSError as refused:
+        raise WorktreeError(f"could not remove {path}: {refused}", "remove it by hand, then try again") from refused
+    if find_worktree(git, root, name) and not _remove(git, root, path):
+        raise WorktreeError(
+            f"git keeps a record of {path} that it cannot remove", f"run `git -C {root} worktree prune`"
+        )
+
+
+def _remove(git: Git, root: str, path: str) -> bool:
+    # Once for local changes, twice for a locked worktree.
+    args = ("worktree", "remove", "--force", "--force", path)
+    return git.run(root, *args, check=False, timeout=LONG).ok
+
+
+def delete_branch(git: Git, root: str, branch: str) -> None:
+    """Deletes a branch that no worktree has checked out; nothing to do when there is none."""
+    if branch_tip(git, root, branch):
+        git.run(root, "branch", "--quiet", "-D", "--", branch)
+
+
+def reset_in_place(git: Git, worktree: str, branch: str, sha: str) -> None:
+    """Puts the worktree on `branch` at `sha` with nothing of its own left but ignored files.
+
+    The directory itself stays: an agent may be running in it. What gets dropped is for the caller to back up first.
+    """
+    quit_operations(git, worktree)
+    checkout = ("checkout", "--quiet", "--force", "--no-track", "--no-recurse-submodules", "-B", branch, sha)
+    git.run(worktree, *NO_HOOKS, *checkout, "--", timeout=LONG)
+    git.run(worktree, "clean", "--quiet", "--force", "-d", timeout=LONG)
+
+
+_QUIT = {
+    Operation.REBASE: ("rebase", "rebase-merge", "rebase-apply"),
+    Operation.AM: ("am", "rebase-apply"),
+    Operation.MERGE: ("merge",),
+    Operation.CHERRY_PICK: ("cherry-pick", "sequencer"),
+    Operation.REVERT: ("revert", "sequencer"),
+}
+
+
+def quit_operations(git: Git, worktree: str) -> None:
+    """Makes git forget what it was in the middle of; HEAD and files stay as they are."""
+    for operation in operations(git, worktree):
+        verb, *traces = _QUIT[operation]
+        if not git.run(worktree, verb, "--quit", check=False).ok:
+            _forget(git, worktree, verb, traces)
+
+
+def _forget(git: Git, worktree: str, verb: str, traces: list[str]) -> None:
+    """For a state that is too damaged for git's own --quit: its directory is the whole of it."""
+    if not traces:
+        raise GitError((verb, "--quit"), f"{worktree} is in the middle of a {verb} that git cannot leave")
+    for path in git_paths(git, worktree, *traces):
+        git.host.remove_tree(path)
