@@ -1,0 +1,39 @@
+"""The settings of one root: `config.toml`, read and checked. Reading never needs tomlkit."""
+
+from __future__ import annotations
+
+from llmc.config.options import (
+    BUILT_IN_AGENTS,
+    AgentOptions,
+    AutoConfirm,
+    Backup,
+    Defaults,
+    Log,
+    Notify,
+    Policy,
+    Repo,
+    WorkerOptions,
+)
+from llmc.config.parse import CONFIG_NAME, load_config, parse_config
+from llmc.config.problems import ConfigError, Problem
+from llmc.config.settings import Config, WorkerSettings
+
+__all__ = [
+    "BUILT_IN_AGENTS",
+    "CONFIG_NAME",
+    "AgentOptions",
+    "AutoConfirm",
+    "Backup",
+    "Config",
+    "ConfigError",
+    "Defaults",
+    "Log",
+    "Notify",
+    "Policy",
+    "Problem",
+    "Repo",
+    "WorkerOptions",
+    "WorkerSettings",
+    "load_config",
+    "parse_config",
+]

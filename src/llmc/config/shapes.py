@@ -1,0 +1,49 @@
+"""What a text must look like to be a line, a place, a pattern, an address."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+_WEB_ADDRESS = re.compile(r"https?://[^\s/?#]\S*")
+
+
+def any_text(text: str) -> bool:
+    return True
+
+
+def some_text(text: str) -> bool:
+    return bool(text.strip())
+
+
+def one_line(text: str) -> bool:
+    return "\n" not in text and "\t" not in text
+
+
+def one_full_line(text: str) -> bool:
+    return one_line(text) and some_text(text)
+
+
+def one_word(text: str) -> bool:
+    return some_text(text) and len(text.split()) == 1 and text == text.strip()
+
+
+def absolute_path(text: str) -> bool:
+    return one_line(text) and text.startswith(("/", "~/"))
+
+
+def inner_glob(text: str) -> bool:
+    """It stays inside the repository that it is taken from."""
+    return one_full_line(text) and not text.startswith(("/", "~")) and ".." not in PurePosixPath(text).parts
+
+
+def regular_expression(text: str) -> bool:
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return some_text(text)
+
+
+def web_address_or_nothing(text: str) -> bool:
+    return not text or bool(_WEB_ADDRESS.fullmatch(text))

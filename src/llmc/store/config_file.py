@@ -1,0 +1,188 @@
+"""Reads and changes single settings in `config.toml`, for `llmc config`, `llmc init`, `llmc add` and `llmc nuke`."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import cast
+
+from llmc.config.edit import changed, value_at, with_table, with_value, without_table
+from llmc.config.keys import dotted, split_key
+from llmc.config.literals import literal
+from llmc.config.option import Option
+from llmc.config.parse import decode, parse_config, read_text
+from llmc.config.rules import examine
+from llmc.config.settings import find_option, options_inside
+from llmc.config.suggest import advice_for, known_beside
+from llmc.errors import WrongWordsError
+from llmc.model import Json
+from llmc.store.lock import FileLock, disk_errors
+
+_DEFAULT_TEXT = """\
+# The settings of this LLMC directory. What is commented out is the default.
+# Change them here or by `llmc config set KEY VALUE`; `llmc config check` tells what is wrong.
+# Every option is described in LLMC's docs/configuration.md.
+
+[repo]
+source = {source}  # the repository that accepted work goes to
+branch = {branch}  # the branch that workers start from
+# validate = []  # commands that must succeed before work is accepted, such as ["make lint", "make test"]
+# copy = []  # ignored files that every worktree needs, such as [".env", "data/*.csv"]
+
+[defaults]
+# agent = "claude"  # or codex, gemini, opencode, or your own: see [agents.NAME]
+# model = "opus"
+# skip_permissions = true  # agents do not ask before they run tools
+# sound_on_review = true
+# role_prompt = ""
+
+[policy]
+# autonomy = "manual"  # "manual" only shows problems, "assist" also calls you, "auto" also recovers by itself
+
+[notify]
+# bell = true
+# desktop = false
+# command = ""  # a shell command to run
+
+# Settings of one worker, over the defaults. `llmc add` writes such a table:
+#
+# [workers.adam]
+# model = "sonnet"
+# role_prompt = \"\"\"
+# You are Adam. You prefer simple, direct solutions.
+# \"\"\"
+# excluded_from_pool = true  # only gets the tasks that name it
+"""
+
+
+def default_config_text(source: str, branch: str) -> str:
+    """What `llmc init` writes."""
+    return _DEFAULT_TEXT.format(source=literal(source), branch=literal(branch))
+
+
+def get_value(path: Path | str, name: str) -> Json:
+    """What the file says, as it says it; what holds otherwise when it does not. None: the agent decides."""
+    key, about = _find(name)
+    text = read_text(path)
+    config = parse_config(text, str(path))
+    given = value_at(decode(text, str(path)), key)
+    if given is None:
+        given = getattr(config.worker(key[1]), key[2]) if key[0] == "workers" else about.default
+    return _plain(given)
+
+
+def set_value(path: Path | str, name: str, text: str) -> Json:
+    """Takes the value as the user typed it. Nothing is written when anything about it is wrong."""
+    key, about = _find(name)
+    value = about.kind.parse(text)
+
+    def edit(old: str) -> str:
+        raw = decode(old, str(path))
+        _refuse_new_problems(raw, changed(raw, key, value), key)
+        return with_value(old, key, value)
+
+    _change(path, edit)
+    return _plain(value)
+
+
+def set_worker_table(
+    path: Path | str,
+    name: str,
+    *,
+    agent: str | None = None,
+    model: str | None = None,
+    role_prompt: str | None = None,
+    excluded: bool = False,
+) -> None:
+    """Writes `[workers.NAME]`. What is not given stays as it was."""
+    given = {"agent": agent, "model": model, "role_prompt": role_prompt, "excluded_from_pool": excluded or None}
+    values = {option: value for option, value in given.items() if value is not None}
+    key = ("workers", name)
+
+    def edit(old: str) -> str:
+        raw = decode(old, str(path))
+        had = value_at(raw, key)
+        _refuse_new_problems(raw, changed(raw, key, {**(had if isinstance(had, dict) else {}), **values}), key)
+        return with_table(old, key, values)
+
+    _change(path, edit)
+
+
+def remove_worker_table(path: Path | str, name: str) -> None:
+    """Takes `[workers.NAME]` out of the file, if it is there."""
+
+    def edit(old: str) -> str:
+        decode(old, str(path))
+        return without_table(old, ("workers", name))
+
+    _change(path, edit)
+
+
+def _find(name: str) -> tuple[tuple[str, ...], Option]:
+    key = split_key(name)
+    about = find_option(key)
+    if about is not None:
+        return key, about
+    inside = options_inside(key)
+    if inside:
+        raise WrongWordsError(f"`{dotted(key)}` is a table of options", f"name one of them: {', '.join(inside)}")
+    raise WrongWordsError(f"there is no option `{dotted(key)}`", advice_for(key, known_beside(key)))
+
+
+def _refuse_new_problems(before: Mapping[str, object], after: Mapping[str, object], key: tuple[str, ...]) -> None:
+    """A file that is wrong elsewhere can still be mended key by key."""
+    old = examine(before)[1]
+    for problem in examine(after)[1]:
+        if problem not in old or problem.key[: len(key)] == key:
+            raise WrongWordsError(f"{problem.what}; nothing was changed", problem.advice)
+
+
+def _plain(value: object) -> Json:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return str(value) if isinstance(value, str) else cast(Json, value)
+
+
+def _change(path: Path | str, edit: Callable[[str], str]) -> None:
+    """One change at a time, across processes: two `llmc add` at once must both be in the file."""
+    path = Path(path)
+    read_text(path)  # leaves no lock file where there are no settings
+    with FileLock(path.with_name("config.lock"), name="the settings file"):
+        old = read_text(path)
+        new = edit(old)
+        if new != old:
+            with disk_errors(path):
+                # A link to a file that is kept elsewhere stays a link.
+                _replace(path.resolve(), new.encode())
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Whatever happens, the file is the old one or the new one, whole."""
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file is protected from writing")
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
+            os.fsync(descriptor)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_directory(path.parent)
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

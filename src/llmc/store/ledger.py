@@ -1,0 +1,122 @@
+"""Where decisions are kept: reload, decide, save, all in one short locked section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from llmc.core.events import Event
+from llmc.core.lifecycle import Decision, decide
+from llmc.core.policy import Policy
+from llmc.errors import LlmcError
+from llmc.model import State, Worker
+from llmc.store.event_log import EventLog, LoggedEvent
+from llmc.store.state_file import StateFile
+from llmc.store.worker_log import WorkerLog
+
+
+class UnknownWorkerError(LlmcError):
+    """There is no worker of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    state: StateFile
+    events: EventLog
+    log: WorkerLog
+    policy_of: Callable[[str], Policy]
+
+    def load(self) -> State:
+        return self.state.load()
+
+    def worker(self, name: str) -> Worker:
+        return _find(self.load(), name)
+
+    def apply(self, name: str, event: Event) -> Decision:
+        """Decides what the event means for the worker and keeps the result before anything else happens."""
+        decisions: list[Decision] = []
+
+        def change(state: State) -> State:
+            decision = decide(_find(state, name), event, self.policy_of(name))
+            decisions.append(decision)
+            return _with_worker(state, decision.worker)
+
+        self.state.transact(change)
+        decision = decisions[-1]
+        if decision.changed:
+            self._record(event, decision)
+        return decision
+
+    def add(self, worker: Worker) -> None:
+        def change(state: State) -> State:
+            if worker.name in state.workers:
+                raise LlmcError(
+                    f"there is a worker named {worker.name} already",
+                    f"choose another name, or `llmc nuke {worker.name}`",
+                )
+            return _with_worker(state, worker)
+
+        self.state.transact(change)
+        self.note(worker.name, worker.created_at_unix, "added", f"agent {worker.agent}, branch {worker.branch}")
+
+    def remove(self, name: str, at: float) -> None:
+        def change(state: State) -> State:
+            kept = {key: worker for key, worker in state.workers.items() if key != name}
+            last = None if state.last_reviewed_worker == name else state.last_reviewed_worker
+            return replace(state, workers=MappingProxyType(kept), last_reviewed_worker=last)
+
+        self.state.transact(change)
+        self.note(name, at, "removed", "")
+
+    def remember_reviewed(self, name: str) -> None:
+        self.state.transact(lambda state: replace(state, last_reviewed_worker=name))
+
+    def remember_patrol(self, at: float) -> None:
+        self.state.transact(lambda state: replace(state, patrol_last_run_unix=at))
+
+    def note(self, worker: str, at: float, kind: str, detail: str) -> None:
+        """Something worth knowing that moved no worker."""
+        self._write(LoggedEvent(at, worker, kind, detail=detail))
+
+    def _record(self, event: Event, decision: Decision) -> None:
+        before, after = decision.before, decision.worker
+        self._write(
+            LoggedEvent(
+                event.at,
+                after.name,
+                type(event).__name__,
+                decision.signal,
+                before.work.value,
+                after.work.value,
+                before.session.value,
+                after.session.value,
+                decision.detail,
+            )
+        )
+
+    def _write(self, entry: LoggedEvent) -> None:
+        self.events.append(entry)
+        self.log.append(
+            entry.worker,
+            {
+                "at": entry.at_unix,
+                "kind": entry.kind,
+                "signal": entry.signal,
+                "work": [entry.work_before, entry.work_after],
+                "session": [entry.session_before, entry.session_after],
+                "detail": entry.detail,
+            },
+        )
+
+
+def _find(state: State, name: str) -> Worker:
+    worker = state.workers.get(name)
+    if worker is None:
+        known = ", ".join(state.workers) or "there are none yet"
+        raise UnknownWorkerError(f"there is no worker named {name!r}", f"the workers are: {known}")
+    return worker
+
+
+def _with_worker(state: State, worker: Worker) -> State:
+    return replace(state, workers=MappingProxyType({**state.workers, worker.name: worker}))

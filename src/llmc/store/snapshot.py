@@ -1,0 +1,101 @@
+"""The state as it stands in the file, for the status line: imports next to nothing, to start in milliseconds."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SCHEMA = 1
+"""That of the model, which would cost more to import than everything here."""
+SHOWN = frozenset(("name", "status", "work", "session", "agent", "branch", "worktree_path", "current_prompt"))
+
+
+def read_state(root: str) -> dict[str, Any]:
+    """What `state.json` holds, in the form of the present schema, with its values unchecked."""
+    try:
+        state: dict[str, Any] = _parse(_read(os.path.join(root, "state.json")))
+        if state["schema"] == SCHEMA and all(worker.keys() >= SHOWN for worker in state["workers"].values()):
+            return state
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        pass
+    return _read_carefully(root)
+
+
+def _read_carefully(root: str) -> dict[str, Any]:
+    """For whatever is unusual: migrates an old file, and says exactly what is wrong with a broken one."""
+    from llmc.store.codec import encode
+    from llmc.store.state_file import StateFile
+
+    return dict(encode(StateFile(root).load()))
+
+
+def _read(path: str) -> str:
+    with open(
+        path, encoding="utf-8", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    ) as file:
+        return file.read()
+
+
+class _PlainJson:
+    """What the scanner behind `json` asks of its decoder."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+
+
+def _parse(text: str) -> Any:  # noqa: ANN401 - that is what JSON is
+    """`import json` takes longer than all the rest of this module: it compiles patterns that a scan has no use for."""
+    try:
+        from _json import make_scanner
+
+        state, end = make_scanner(_PlainJson)(text, 0)  # type: ignore[arg-type]
+    except (ImportError, AttributeError, TypeError, StopIteration):
+        import json
+
+        return json.loads(text)
+    if text[end:].strip():
+        raise ValueError("more than one value")
+    return state
+
+
+def read_attention(directory: str) -> dict[str, dict[str, Any]]:
+    """The last reading of each worker that has one."""
+    found: dict[str, dict[str, Any]] = {}
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return found
+    for name in names:
+        if name.endswith(".json") and not name.startswith("."):
+            try:
+                found[name.removesuffix(".json")] = _parse(_read(os.path.join(directory, name)))
+            except (OSError, ValueError):
+                continue  # being replaced right now: the next look has it
+    return found
+
+
+def read_daemon_pid(lock: str) -> int | None:
+    """The process that holds the daemon's lock; None when nobody does."""
+    import fcntl
+
+    try:
+        fd = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        try:
+            return int(_parse(os.read(fd, 4096).decode("utf-8"))["pid"])
+        except (ValueError, LookupError, TypeError):
+            return 0
+    finally:
+        os.close(fd)
+    return None

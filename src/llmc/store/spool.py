@@ -1,0 +1,157 @@
+"""The events that agents report: one file each, dropped into a directory, taken in the order in which they came."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from llmc.store.lock import disk_errors
+
+MAX_EVENT_BYTES = 4 << 20
+MAX_BATCH_BYTES = 16 << 20
+KEPT_BAD = 50
+BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class SpooledEvent:
+    """One report; `at_unix` is when its file was written."""
+
+    name: str
+    at_unix: float
+    data: dict[str, object]
+    directory: str
+
+
+class _BadEventError(Exception):
+    pass
+
+
+def make_spool(directory: Path | str) -> None:
+    with disk_errors(directory):
+        Path(directory).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def pending(directory: Path | str, *, limit: int = 256) -> list[SpooledEvent]:
+    """The oldest events, `limit` at most: take them and ask again. Empty only when nothing is left.
+
+    What is not an event goes to `bad/` with a note, so that it holds up nothing.
+    """
+    with disk_errors(directory):
+        while files := heapq.nsmallest(limit, _files(directory)):
+            if events := _read_batch(directory, files):
+                return events
+        return []
+
+
+def take(event: SpooledEvent) -> None:
+    """Removes an event that was dealt with."""
+    path = Path(event.directory, event.name)
+    with disk_errors(path):
+        path.unlink(missing_ok=True)
+
+
+def prompt_digest(data: dict[str, object]) -> str | None:
+    """The SHA-256 of the prompt that this event reports; None for any other event."""
+    if data.get("event") != "prompt":
+        return None
+    if isinstance(data.get("sha256"), str):
+        return str(data["sha256"])
+    return hashlib.sha256(str(data.get("text", "")).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def peek_prompts(
+    directory: Path | str, digest_of: Callable[[dict[str, object]], str | None] = prompt_digest
+) -> list[tuple[str, float]]:
+    """The digest and the time of each prompt that waits in the spool; everything stays where it is."""
+    found = []
+    with disk_errors(directory):
+        for file in sorted(_files(directory)):
+            with suppress(FileNotFoundError, _BadEventError):
+                event = _read(directory, file)
+                if digest := digest_of(event.data):
+                    found.append((digest, event.at_unix))
+    return found
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _File:
+    mtime_ns: int
+    name: str
+    size: int
+
+
+def _files(directory: Path | str) -> Iterator[_File]:
+    """Writers use other names until a file is complete, and then give it one that ends in `.json`."""
+    with suppress(FileNotFoundError), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.endswith(".json") and not entry.name.startswith("."):
+                with suppress(FileNotFoundError):
+                    status = entry.stat(follow_symlinks=False)
+                    yield _File(status.st_mtime_ns, entry.name, status.st_size)
+
+
+def _read_batch(directory: Path | str, files: list[_File]) -> list[SpooledEvent]:
+    events = []
+    size = 0
+    for file in files:
+        with suppress(FileNotFoundError):
+            try:
+                events.append(_read(directory, file))
+            except _BadEventError as bad:
+                _set_aside(Path(directory), file.name, str(bad))
+        size += file.size
+        if size > MAX_BATCH_BYTES:
+            break
+    return events
+
+
+def _read(directory: Path | str, file: _File) -> SpooledEvent:
+    try:
+        data = json.loads(_content(Path(directory, file.name)))
+    except (ValueError, RecursionError) as error:
+        raise _BadEventError(f"not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise _BadEventError("not a JSON object")
+    return SpooledEvent(file.name, file.mtime_ns / 1e9, data, str(directory))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with open(path, "rb", opener=_open_as_it_is) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise _BadEventError("not a file")
+            content = file.read(MAX_EVENT_BYTES + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _BadEventError(f"not readable: {error.strerror}") from error
+    if len(content) > MAX_EVENT_BYTES:
+        raise _BadEventError(f"larger than {MAX_EVENT_BYTES} bytes")
+    return content
+
+
+def _open_as_it_is(path: str, flags: int) -> int:
+    """Follows no link, and does not wait for the other end of a pipe."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _set_aside(directory: Path, name: str, why: str) -> None:
+    bad = directory / BAD
+    bad.mkdir(mode=0o700, exist_ok=True)
+    kept_as = bad / f"{time.time_ns()}.json"
+    (directory / name).rename(kept_as)
+    with suppress(OSError):  # a full disk must not stop the queue
+        kept_as.with_suffix(".note").write_text(f"{name}: {why}\n", encoding="utf-8", errors="backslashreplace")
+    for old in sorted(bad.glob("*.json"))[:-KEPT_BAD]:
+        for file in (old, old.with_suffix(".note")):
+            with suppress(OSError):
+                file.unlink()

@@ -1,0 +1,270 @@
+"""`state.json`: changed by one process at a time, replaced whole, never lost.
+
+Reading needs no lock: a rename replaces the file in one step, so a reader sees the old state or the new one.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from llmc.model import State
+from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, decode, encode, parse
+from llmc.store.lock import DiskError, FileLock, disk_error, disk_errors
+
+Change = Callable[[State], State]
+
+_ENCODER = json.JSONEncoder(separators=(",\n", ": "), allow_nan=False)
+"""One field per line, for people and for diffs, without the slow encoder that `indent` would select."""
+
+
+class StateMissingError(StateError):
+    """There is no state file."""
+
+
+class StateBrokenError(StateError):
+    """The state file is no JSON, or no file."""
+
+
+class StateExistsError(StateError):
+    """There is a state file already."""
+
+
+class StateFile:
+    """The state of one LLMC root."""
+
+    def __init__(self, root: Path | str, *, lock_timeout: float = 10.0, clock: Callable[[], float] = time.time) -> None:
+        self.root = Path(root)
+        self.path = self.root / "state.json"
+        self.backup_path = self.root / "state.json.bak"
+        self._new = self.root / ".state.json.new"
+        self._new_backup = self.root / ".state.json.bak.new"
+        self._lock_timeout = lock_timeout
+        self._clock = clock
+
+    @property
+    def exists(self) -> bool:
+        return not _is_absent(self.path)
+
+    def load(self) -> State:
+        with self._advice():
+            return self._decode(self.path)
+
+    def load_backup(self) -> State:
+        return self._decode(self.backup_path)
+
+    def transact(self, change: Change) -> State:
+        """Under the lock: reload, change, check, save if something differs. What raises leaves everything as it was."""
+        with self._lock_existing():
+            return self._apply(change, self.load())
+
+    def mend(self, change: Change) -> State:
+        """As `transact`, for a state that contradicts itself and that `change` puts right."""
+        with self._lock_existing():
+            with self._advice():
+                before = parse(_read_json(self.path), source=str(self.path))
+            return self._apply(change, before)
+
+    def create(self, state: State | None = None, *, replace: bool = False) -> State:
+        """The first state. With `replace`, what stands there is set aside under another name, not deleted."""
+        state = state or State()
+        with disk_errors(self.root):
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._lock():
+            if not replace:
+                self._refuse_to_overwrite()
+            data = self._render(state, State())
+            with disk_errors(self.path):
+                _set_aside(self.path)
+                self._write(data)
+                _set_aside(self.backup_path)
+                self.backup_path.unlink(missing_ok=True)
+        return state
+
+    def restore_backup(self) -> State:
+        """Puts the backup in place of the state; what was there is set aside under another name."""
+        with self._lock_existing():
+            state = self.load_backup()
+            with disk_errors(self.path):
+                _set_aside(self.path)
+                self._write(self.backup_path.read_bytes())
+        return state
+
+    def _decode(self, path: Path) -> State:
+        return decode(_read_json(path), now=self._clock(), source=str(path))
+
+    @contextmanager
+    def _advice(self) -> Iterator[None]:
+        """Says with every trouble of the state whether the backup could help."""
+        try:
+            yield
+        except StateNewerError:
+            raise
+        except StateMissingError as error:
+            error.hint = self._usable_backup() or error.hint
+            raise
+        except StateError as error:
+            error.hint = f"{error.hint}; {self._usable_backup() or 'there is no usable backup'}"
+            raise
+
+    def _usable_backup(self) -> str:
+        try:
+            self.load_backup()
+            seconds = self._clock() - self.backup_path.stat().st_mtime
+        except (StateError, DiskError, OSError):
+            return ""
+        return f"`llmc doctor --repair` can restore {self.backup_path.name} ({_age(seconds)} old)"
+
+    def _lock(self) -> FileLock:
+        return FileLock(self.root / "state.lock", name="the state", timeout=self._lock_timeout)
+
+    def _lock_existing(self) -> FileLock:
+        """Leaves no lock file in a directory that is no LLMC root."""
+        if not self.exists and _is_absent(self.backup_path):
+            raise _missing(self.path)
+        return self._lock()
+
+    def _refuse_to_overwrite(self) -> None:
+        if self.exists:
+            raise StateExistsError(f"{self.path} is there already", "use it, or choose another root")
+        if not _is_absent(self.backup_path):
+            raise StateExistsError(f"{self.path} is gone, but its backup is there", "run `llmc doctor --repair`")
+
+    def _apply(self, change: Change, before: State) -> State:
+        after = change(before)
+        if after == before:
+            return before
+        data = self._render(after, before)
+        with disk_errors(self.path):
+            self._write(data, keep_previous=True)
+        return after
+
+    def _render(self, after: State, before: State) -> bytes:
+        """What to write, after making sure that it could be read again."""
+        changed = {key: worker for key, worker in after.workers.items() if before.workers.get(key) is not worker}
+        parse(encode(State(changed, after.last_reviewed_worker, after.patrol_last_run_unix)), source="the new state")
+        if problems := check(after, now=self._clock()):
+            raise StateInvalidError("the new state", problems)
+        return _ENCODER.encode(encode(after)).encode() + b"\n"
+
+    def _write(self, data: bytes, *, keep_previous: bool = False) -> None:
+        try:
+            _write_new(self._new, data)
+            if keep_previous:
+                self._keep_previous()
+            self._new.replace(self.path)
+        finally:
+            for leftover in (self._new, self._new_backup):
+                leftover.unlink(missing_ok=True)
+        _sync_directory(self.root)
+
+    def _keep_previous(self) -> None:
+        """By a second name for the same file, so that neither the state nor the backup is ever absent or partial."""
+        self._new_backup.unlink(missing_ok=True)
+        try:
+            self._new_backup.hardlink_to(self.path)
+        except OSError:  # a file system without hard links
+            _write_new(self._new_backup, self.path.read_bytes())
+        self._new_backup.replace(self.backup_path)
+
+
+def _read_json(path: Path) -> object:
+    raw = _read_regular(path)
+    try:
+        return json.loads(raw, object_pairs_hook=_unique, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        why = f"line {error.lineno}, column {error.colno}: {error.msg}" if raw.strip() else "it is empty"
+    except (ValueError, RecursionError) as error:
+        why = str(error)
+    raise StateBrokenError(f"{path} is damaged: {why}", "mend it in an editor or run `llmc doctor --repair`")
+
+
+def _missing(path: Path) -> StateMissingError:
+    return StateMissingError(f"there is no {path}", "run `llmc init`")
+
+
+def _read_regular(path: Path) -> bytes:
+    try:
+        with open(path, "rb", opener=_open_as_it_is) as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        raise _missing(path) from None
+    except IsADirectoryError:
+        pass
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise disk_error(path, error) from error
+    raise StateBrokenError(f"{path} is not a file of its own", "move it away, then run `llmc doctor --repair`")
+
+
+def _open_as_it_is(path: str, flags: int) -> int:
+    """Follows no link, and does not wait for the other end of a pipe."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _is_absent(path: Path) -> bool:
+    """Whether there is nothing for sure; a directory that may not be looked into proves nothing."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Python's parser would silently keep the last of two workers with one name."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} stands there twice")
+    return found
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    """Under the lock nobody else writes here: what has this name was left behind by a process that died."""
+    path.unlink(missing_ok=True)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(fd, "wb", buffering=0) as file:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
+        os.fsync(fd)
+
+
+def _set_aside(path: Path) -> None:
+    aside = path.with_name(f"{path.name}.aside-{time.time_ns()}")
+    try:
+        aside.hardlink_to(path)
+    except FileNotFoundError:
+        pass
+    except OSError:  # a directory, or a file system without hard links
+        path.rename(aside)
+
+
+def _sync_directory(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _age(seconds: float) -> str:
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            count = int(seconds // length)
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return "less than a minute"
