@@ -1,0 +1,46 @@
+"""What LLMC knows of an agent CLI: how it is started, typed into, cleared, and how it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from llmc.core.classify import Pack
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOrder:
+    """What one worker wants of its agent."""
+
+    worker: str
+    worktree: str
+    settings_dir: str
+    """A directory of this worker's own, outside the worktree, for files that the CLI reads."""
+    model: str | None = None
+    role_prompt: str = ""
+    skip_permissions: bool = True
+    allowed_tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The pane's process, its environment, and the files to write first."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    name: str
+    launch: Callable[[LaunchOrder], Launch]
+    pack: Pack
+    clear: str = "/clear"
+    submit: str = "Enter"
+    reports_events: bool = False
+    """Whether it is started so that it drops event files into the spool."""
+    ready_timeout_secs: float = 60.0
+    exit_keys: tuple[str, ...] = ("C-c",)
+    """What asks the CLI to end by itself."""

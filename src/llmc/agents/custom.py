@@ -1,0 +1,40 @@
+"""Agents that a user describes in `config.toml`, and changes to the built-in ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.packs import load_pack
+from llmc.config import AgentOptions
+
+
+def described_agent(name: str, options: AgentOptions) -> Agent:
+    bare = Agent(name, lambda order: Launch(()), load_pack("generic"), clear="", reports_events=False)
+    return with_options(bare, options)
+
+
+def with_options(agent: Agent, options: AgentOptions) -> Agent:
+    """The agent with everything that the user has set put in place of its own."""
+    return replace(
+        agent,
+        launch=lambda order: _launch(agent, options, order),
+        pack=load_pack(options.pack) if options.pack else agent.pack,
+        clear=agent.clear if options.clear is None else options.clear,
+        submit=options.submit or agent.submit,
+        reports_events=agent.reports_events if options.events is None else options.events,
+        ready_timeout_secs=options.ready_timeout_secs,
+    )
+
+
+def _launch(agent: Agent, options: AgentOptions, order: LaunchOrder) -> Launch:
+    own = agent.launch(order)
+    argv = tuple(_filled(word, order) for word in options.command) if options.command else own.argv
+    return Launch(argv, {**own.env, **options.env}, own.files)
+
+
+def _filled(word: str, order: LaunchOrder) -> str:
+    places = {"{model}": order.model or "", "{role_prompt}": order.role_prompt, "{settings}": order.settings_dir}
+    for place, value in places.items():
+        word = word.replace(place, value)
+    return word

@@ -1,0 +1,92 @@
+"""What the work asks of the program that hosts it, and how a turn can end."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from enum import StrEnum
+from typing import NamedTuple, TypeVar
+
+from llmc.agents.demo.dialog import Answer, Asking
+from llmc.agents.demo.shell import Finished
+
+
+class Tone(StrEnum):
+    PLAIN = "plain"
+    DIM = "dim"
+    BOLD = "bold"
+    ERROR = "error"
+    BUSY = "busy"
+
+
+class Tell(NamedTuple):
+    """A paragraph for the transcript."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+class Report(NamedTuple):
+    """An event for the spool."""
+
+    event: str
+    fields: Mapping[str, str]
+
+
+class Pause(NamedTuple):
+    """None: until interrupted."""
+
+    seconds: float | None
+
+
+class Git(NamedTuple):
+    """Answered with Finished."""
+
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+
+
+class Ask(NamedTuple):
+    """Answered with Answer."""
+
+    asking: Asking
+
+
+class Kill(NamedTuple):
+    """A signal to the program itself."""
+
+    number: int
+
+
+Request = Tell | Report | Pause | Git | Ask | Kill
+Reply = Finished | Answer | None
+
+
+class TurnOver(NamedTuple):
+    last_message: str
+
+
+class TurnFailed(NamedTuple):
+    kind: str
+    message: str
+
+
+class Crashed(NamedTuple):
+    code: int
+
+
+Ending = TurnOver | TurnFailed | Crashed
+
+T = TypeVar("T")
+Doing = Generator[Request, Reply, T]
+
+
+def git(*args: str, env: Mapping[str, str] | None = None) -> Doing[Finished]:
+    reply = yield Git(args, env or {})
+    assert isinstance(reply, Finished)
+    return reply
+
+
+def ask(asking: Asking) -> Doing[Answer]:
+    reply = yield Ask(asking)
+    assert isinstance(reply, Answer)
+    return reply

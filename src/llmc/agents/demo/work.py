@@ -1,0 +1,149 @@
+"""Does what a prompt asks, step by step, asking its host for everything that takes time or a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from llmc.agents.demo import files
+from llmc.agents.demo.commits import amend, commit
+from llmc.agents.demo.dialog import NO, YES, Asking
+from llmc.agents.demo.rebase import abort_rebase, rebase_under_way, resolve
+from llmc.agents.demo.requests import Crashed, Doing, Ending, Kill, Pause, Report, Tell, Tone, TurnFailed, TurnOver, ask
+from llmc.agents.demo.script import Script, note_idea, parse
+from llmc.agents.demo.steps import Step, StepFailedError
+from llmc.agents.demo.text import lines_of
+
+Result = str | Ending
+"""What came of a step: words, or an ending when nothing may follow."""
+
+_TOOLS = {
+    "write": "Write",
+    "append": "Append",
+    "replace": "Replace",
+    "delete": "Delete",
+    "commit": "Commit",
+    "amend": "Amend",
+    "sleep": "Sleep",
+    "ask": "Ask",
+    "permit": "Bash",
+    "hang": "Hang",
+    "resolve": "Resolve",
+    "abort-rebase": "AbortRebase",
+}
+"""The verbs that look like tool calls."""
+
+
+def work(prompt: str, pace: float) -> Doing[Ending]:
+    """One turn. Each step is announced `pace` seconds before it happens."""
+    script = parse(prompt)
+    last = ""
+    for step in script.steps or (yield from _improvised(prompt, script)):
+        result = yield from _announced(step, pace)
+        if isinstance(result, TurnOver):
+            yield Tell(result.last_message)
+        if not isinstance(result, str):
+            return result
+        last = result
+    return TurnOver(last)
+
+
+def _improvised(prompt: str, script: Script) -> Doing[tuple[Step, ...]]:
+    if "conflict" in prompt.lower() and (yield from rebase_under_way()):
+        return (Step("resolve"),)
+    idea = note_idea(prompt)
+    note = Step("append" if Path(idea.path).exists() else "write", idea.path, f"{idea.line}\n")
+    return (note, Step("commit", text=idea.message, trailers=script.trailers))
+
+
+def _announced(step: Step, pace: float) -> Doing[Result]:
+    tool = _TOOLS.get(step.verb)
+    if tool is None:
+        return (yield from _attempted(step, pace))
+    subject = step.path or lines_of(step.text)[0] or (f"{step.number:g} s" if step.verb == "sleep" else "")
+    yield Tell(f"● {tool}({subject})" if subject else f"● {tool}", Tone.BOLD)
+    yield Report("activity", {"tool": tool, "phase": "start"})
+    result = yield from _attempted(step, pace)
+    if isinstance(result, str):
+        yield Tell(f"  ⎿ {result}", Tone.DIM)
+    yield Report("activity", {"tool": tool, "phase": "end"})
+    return result
+
+
+def _attempted(step: Step, pace: float) -> Doing[Result]:
+    if step.verb != "crash":
+        yield Pause(pace)
+    try:
+        if act := _AT_ONCE.get(step.verb):
+            return act(step)
+        return (yield from _IN_TIME[step.verb](step))
+    except (StepFailedError, OSError, ValueError) as failure:
+        yield Tell(f"  ⎿ Error: {failure}", Tone.ERROR)
+        return TurnOver(f"I could not go on: {failure}")
+
+
+def _sleep(step: Step) -> Doing[Result]:
+    yield Pause(step.number)
+    return f"Slept for {step.number:g} s"
+
+
+def _hang(step: Step) -> Doing[Result]:
+    yield Pause(None)
+    return "Woke up"
+
+
+def _say(step: Step) -> Doing[Result]:
+    yield Tell("● " + "\n  ".join(lines_of(step.text)))
+    return step.text
+
+
+def _question(step: Step) -> Doing[Result]:
+    yield Report("question", {"text": step.text})
+    answer = yield from ask(Asking(step.text, free_text=True))
+    if answer.choice == NO and not answer.typed:
+        return TurnOver("You said no, so I stop here.")
+    return f"You answered: {answer.choice}"
+
+
+def _permit(step: Step) -> Doing[Result]:
+    yield Report("permission", {"tool": "Bash", "command": step.text})
+    detail = ("Bash command", f"  {step.text}")
+    answer = yield from ask(Asking("Do you want to run this command?", detail, letters=True))
+    if answer.choice != YES:
+        return TurnOver("I may not run this command, so I stop here.")
+    return "Permitted (the demo agent only asks, it runs nothing)"
+
+
+def _signal(step: Step) -> Doing[Result]:
+    yield Kill(int(step.number))
+    return f"Survived signal {step.number:g}"
+
+
+def _misunderstood(step: Step) -> Result:
+    raise StepFailedError(step.text)
+
+
+_AT_ONCE: dict[str, Callable[[Step], Result]] = {
+    "write": files.write,
+    "append": files.append,
+    "replace": files.replace,
+    "delete": files.delete,
+    "fail": lambda step: TurnFailed(step.kind, step.text),
+    "crash": lambda step: Crashed(int(step.number)),
+    "nothing": lambda _: TurnOver("There is nothing to do."),
+    "misunderstood": _misunderstood,
+}
+"""The steps that need nothing of their host."""
+
+_IN_TIME: dict[str, Callable[[Step], Doing[Result]]] = {
+    "commit": commit,
+    "amend": amend,
+    "resolve": lambda _: resolve(),
+    "abort-rebase": lambda _: abort_rebase(),
+    "sleep": _sleep,
+    "hang": _hang,
+    "say": _say,
+    "ask": _question,
+    "permit": _permit,
+    "signal": _signal,
+}

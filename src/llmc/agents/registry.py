@@ -1,0 +1,33 @@
+"""Every agent that LLMC knows by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from llmc.agents import claude, codex, demo_agent, gemini, opencode, shell
+from llmc.agents.base import Agent
+from llmc.agents.custom import described_agent, with_options
+from llmc.config import AgentOptions, Config
+from llmc.errors import LlmcError
+
+BUILT_IN: Mapping[str, Callable[[], Agent]] = {
+    "claude": claude.agent,
+    "codex": codex.agent,
+    "gemini": gemini.agent,
+    "opencode": opencode.agent,
+    "shell": shell.agent,
+    "demo": demo_agent.agent,
+}
+
+
+def agent_named(name: str, config: Config) -> Agent:
+    options: AgentOptions | None = config.agents.get(name)
+    if name in BUILT_IN:
+        built_in = BUILT_IN[name]()
+        return with_options(built_in, options) if options is not None else built_in
+    if options is not None:
+        return described_agent(name, options)
+    known = ", ".join(sorted({*BUILT_IN, *config.agents}))
+    raise LlmcError(
+        f"there is no agent named {name!r}", f"use one of {known}, or describe yours under [agents.NAME] in config.toml"
+    )
