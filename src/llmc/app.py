@@ -1,0 +1,79 @@
+"""The composition root: which root, and everything that stands on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from llmc.config import Config, load_config
+from llmc.core.policy import Policy
+from llmc.git.runner import Git
+from llmc.host.base import Host
+from llmc.host.local import LocalHost
+from llmc.root import Root, find_root
+from llmc.site import Site
+from llmc.store.event_log import EventLog
+from llmc.store.ledger import Ledger
+from llmc.store.state_file import StateFile
+from llmc.store.worker_log import WorkerLog
+from llmc.tmux.server import Tmux
+
+
+class Console(Protocol):
+    """The person at the other end, or the script."""
+
+    def say(self, text: str) -> None:
+        """Something for the person, at once; scripts that asked for JSON do not get it."""
+
+    def print(self, text: str) -> None:
+        """A part of the answer itself, at once."""
+
+    def show(self, text: str) -> None:
+        """A whole screen in place of the last one, where the terminal can do that."""
+
+    def confirm(self, question: str) -> bool:
+        """Whether the person agrees. False when there is nobody to ask."""
+
+    @property
+    def is_terminal(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    given_root: str | None
+    environ: Mapping[str, str]
+    cwd: str
+    console: Console
+
+    def root(self) -> Root:
+        return find_root(self.given_root, self.environ, self.cwd)
+
+    def site(self) -> Site:
+        return open_site(self.root())
+
+    def host(self) -> Host:
+        return LocalHost()
+
+
+def open_site(root: Root) -> Site:
+    host = LocalHost()
+    config = load_config(root.config_file)
+    ledger = Ledger(
+        StateFile(root.path),
+        EventLog(root.event_log),
+        WorkerLog(root.logs, max_bytes=config.log.max_bytes, keep=config.log.keep),
+        lambda name: policy_for(config, name),
+    )
+    return Site(root, config, host, Git(host), Tmux(host, root.tmux_socket), ledger)
+
+
+def policy_for(config: Config, worker: str) -> Policy:
+    general = config.policy
+    return Policy(
+        autonomy=config.worker(worker).autonomy,
+        commit_grace_secs=general.commit_grace_secs,
+        crash_limit=general.crash_limit,
+        restart_backoff_secs=general.restart_backoff_secs,
+        crash_count_reset_secs=general.crash_count_reset_secs,
+    )

@@ -1,0 +1,43 @@
+"""Knowing at once when an agent's process ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from selectors import EVENT_READ, BaseSelector
+
+
+class Deaths:
+    """A file per process that becomes readable when the process ends. Linux; elsewhere the patrol sees it."""
+
+    def __init__(self, selector: BaseSelector) -> None:
+        self._selector = selector
+        self._watched: dict[int, tuple[int, str]] = {}
+
+    def follow(self, pids: Mapping[int, str]) -> None:
+        """Follows exactly these processes, each with the worker it belongs to."""
+        if not hasattr(os, "pidfd_open"):
+            return
+        for pid in self._watched.keys() - pids.keys():
+            self._forget(pid)
+        for pid in pids.keys() - self._watched.keys():
+            with suppress(OSError):
+                fd = os.pidfd_open(pid)
+                self._watched[pid] = (fd, pids[pid])
+                self._selector.register(fd, EVENT_READ, ("death", pid))
+
+    def ended(self, pid: int) -> str:
+        """The worker whose process this was."""
+        worker = self._watched[pid][1]
+        self._forget(pid)
+        return worker
+
+    def _forget(self, pid: int) -> None:
+        fd, _ = self._watched.pop(pid)
+        self._selector.unregister(fd)
+        os.close(fd)
+
+    def close(self) -> None:
+        for pid in list(self._watched):
+            self._forget(pid)

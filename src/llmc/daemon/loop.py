@@ -1,0 +1,229 @@
+"""The daemon: waits for a signal that something may have changed, and looks after whom it concerns."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from selectors import EVENT_READ, DefaultSelector
+
+from llmc.core import events as ev
+from llmc.daemon.care import Cared, care_for
+from llmc.daemon.deaths import Deaths
+from llmc.daemon.signals import Ending, EndingSignals
+from llmc.errors import LlmcError
+from llmc.host.watch import open_watch
+from llmc.model import Session, State
+from llmc.observe.screens import ScreenLooks
+from llmc.perform.settle import ask
+from llmc.site import Site
+
+AT_ONCE = 4
+"""Workers looked after at the same time: starting many agents at once would only make all of them slow."""
+RETRY_SECS = 0.1
+LOOK_AT_SCREENS_SECS = 1.0
+SHUTDOWN_SECS = 60.0
+STATE_FILES = frozenset(("state.json", "config.toml"))
+GIT_FILES = frozenset(("HEAD", "ORIG_HEAD", "rebase-merge", "rebase-apply"))
+
+
+class Daemon:
+    """`open_site` reads the configuration anew; `changed` hears after every round in which something moved."""
+
+    def __init__(self, open_site: Callable[[], Site], *, patrol: bool, changed: Callable[[Site], None]) -> None:
+        self.open_site = open_site
+        self.site = open_site()
+        self.settings_read = _modified(self.site.root.config_file)
+        self.patrol = patrol
+        self.changed = changed
+        self.signals = EndingSignals()
+        self.selector = DefaultSelector()
+        self.watch = open_watch()
+        self.deaths = Deaths(self.selector)
+        self.looks = ScreenLooks()
+        self.pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="care")
+        self.known: set[str] = set()
+        self.to_bring_up: set[str] = set()
+        self.due: dict[str, float] = {}
+        """Who is to be looked after, and from when on (monotonic time)."""
+        self.under_way: dict[str, Future[Cared]] = {}
+        self.next_patrol = 0.0
+
+    def run(self) -> Ending:
+        self.selector.register(self.signals, EVENT_READ, ("signal", 0))
+        if self.watch.fileno() is not None:
+            self.selector.register(self.watch.fileno() or 0, EVENT_READ, ("files", 0))
+        self.watch.add(self.site.root.path, "root", STATE_FILES)
+        self._read_state()
+        try:
+            while self.signals.ending is None:
+                self._round()
+        finally:
+            self._finish_work()
+        if self.signals.ending is Ending.STOP_AGENTS:
+            self._stop_agents()
+        return self.signals.ending
+
+    # --- one round --------------------------------------------------------------------------------
+
+    def _round(self) -> None:
+        ready = self.selector.select(self._patience())
+        for key, _ in ready:
+            kind, value = key.data
+            if kind == "death":
+                self._soon(self.deaths.ended(value))
+        self.signals.drain()
+        self._notice_files()
+        self._collect()
+        self._patrol_if_due()
+        self._begin_work()
+
+    def _patience(self) -> float:
+        now = time.monotonic()
+        moments = [at for name, at in self.due.items() if name not in self.under_way]
+        moments.append(self.next_patrol)
+        if self.watch.fileno() is None:
+            moments.append(now + LOOK_AT_SCREENS_SECS)
+        return max(0.0, min(moments) - now)
+
+    def _notice_files(self) -> None:
+        for name in self.watch.changed():
+            if name == "root":
+                self._read_state()
+            else:
+                self._soon(name)
+
+    def _collect(self) -> None:
+        done = [name for name, work in self.under_way.items() if work.done()]
+        for name in done:
+            self._finished(name, self.under_way.pop(name))
+        if done:
+            self._read_state()
+            self.changed(self.site)
+
+    def _finished(self, name: str, work: Future[Cared]) -> None:
+        failure = work.exception()
+        if isinstance(failure, LlmcError):
+            self._log(name, f"{failure.what} ({failure.hint})")
+            self._soon(name, self.site.config.defaults.patrol_interval_secs)
+        elif failure is not None:
+            self._log(name, f"bug: {type(failure).__name__}: {failure}")
+            raise failure
+        elif work.result() is Cared.BUSY:
+            self._soon(name, RETRY_SECS)
+        else:
+            self.to_bring_up.discard(name)
+
+    def _begin_work(self) -> None:
+        now = time.monotonic()
+        for name in [name for name, at in self.due.items() if at <= now and name not in self.under_way]:
+            del self.due[name]
+            bring_up = name in self.to_bring_up
+            work = self.pool.submit(care_for, self.site, name, self.looks, bring_up=bring_up)
+            self.under_way[name] = work
+            work.add_done_callback(lambda _: self.signals.wake())
+
+    def _patrol_if_due(self) -> None:
+        now = time.monotonic()
+        if now < self.next_patrol:
+            return
+        self.next_patrol = now + self.site.config.defaults.patrol_interval_secs
+        if self.patrol and self.known:
+            self.site.ledger.remember_patrol(self.site.now())
+            for name in self.known:
+                self._soon(name)
+
+    def _soon(self, name: str, after: float = 0.0) -> None:
+        if name in self.known:
+            at = time.monotonic() + after
+            self.due[name] = min(self.due.get(name, at), at)
+
+    # --- who there is ---------------------------------------------------------------------------------
+
+    def _read_state(self) -> None:
+        """Follows what commands did: workers that are new or gone, steps that are pending, timers."""
+        try:
+            self._read_settings()
+            state = self.site.ledger.load()
+        except LlmcError as broken:
+            self._log("", f"{broken.what} ({broken.hint})")
+            return
+        for name in state.workers.keys() - self.known:
+            self._meet(name)
+        for name in self.known - state.workers.keys():
+            self._part_with(name)
+        self._plan(state)
+        self._follow_processes()
+
+    def _read_settings(self) -> None:
+        changed = _modified(self.site.root.config_file)
+        if changed != self.settings_read:
+            self.site = self.open_site()
+            self.settings_read = changed
+
+    def _meet(self, name: str) -> None:
+        self.known.add(name)
+        self.to_bring_up.add(name)
+        spool = self.site.root.spool(name)
+        self.site.host.make_dir(spool)
+        self.watch.add(spool, name)
+        git_dir = f"{self.site.root.git_dir}/worktrees/{name}"
+        self.watch.add(git_dir, name, GIT_FILES)
+        self.watch.add(f"{git_dir}/logs", name)
+        self._soon(name)
+
+    def _part_with(self, name: str) -> None:
+        self.known.discard(name)
+        self.to_bring_up.discard(name)
+        self.due.pop(name, None)
+        self.watch.forget(name)
+
+    def _plan(self, state: State) -> None:
+        for worker in state.workers.values():
+            if worker.pending:
+                self._soon(worker.name, RETRY_SECS)
+            for due in worker.timers.values():
+                self._soon(worker.name, max(0.0, due - self.site.now()))
+            if worker.session is Session.UP and not worker.reports_events:
+                self._soon(worker.name, LOOK_AT_SCREENS_SECS)
+
+    def _follow_processes(self) -> None:
+        try:
+            panes = self.site.tmux.panes()
+            workers = self.site.ledger.load().workers.values()
+        except LlmcError as unknown:
+            self._log("", unknown.what)
+            return
+        sessions = {worker.session_id: worker.name for worker in workers}
+        live = {p.pid: sessions[s] for s, p in panes.items() if s in sessions and not p.dead}
+        self.deaths.follow(live)
+
+    # --- the end --------------------------------------------------------------------------------------
+
+    def _finish_work(self) -> None:
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        self.deaths.close()
+        self.watch.close()
+        self.selector.close()
+
+    def _stop_agents(self) -> None:
+        for name in sorted(self.known):
+            try:
+                with self.site.acting_for(name):
+                    ask(self.site, name, ev.StopAsked(self.site.now()))
+            except LlmcError as failure:
+                self._log(name, failure.what)
+
+    def _log(self, worker: str, text: str) -> None:
+        line = json.dumps({"at": self.site.now(), "pid": os.getpid(), "worker": worker, "text": text})
+        with open(self.site.root.daemon_log, "a", encoding="utf-8") as log:
+            log.write(line + "\n")
+
+
+def _modified(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0

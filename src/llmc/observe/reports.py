@@ -1,0 +1,46 @@
+"""The agent's own reports, from the spool, as events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from llmc.agents.reports import Report, read_report
+from llmc.core import events as ev
+from llmc.git.repository import status
+from llmc.model import Worker
+from llmc.observe.attention import note_report
+from llmc.observe.branches import work_ahead
+from llmc.site import Site
+from llmc.store.spool import pending, take
+
+BATCH = 200
+"""A flood of reports must not keep the daemon from everything else."""
+
+
+def report_events(site: Site, worker: Worker) -> Iterator[tuple[ev.Event | None, Callable[[], None]]]:
+    """Each event with what to call once it is kept: until then its file stays in the spool."""
+    for spooled in pending(site.root.spool(worker.name), limit=BATCH):
+        report = read_report(spooled.data)
+        event = None
+        if report is not None:
+            note_report(site, worker.name, report, spooled.at_unix)
+            event = _as_event(site, worker, report, spooled.at_unix)
+        yield event, lambda spooled=spooled: take(spooled)  # type: ignore[misc]
+
+
+def _as_event(site: Site, worker: Worker, report: Report, at: float) -> ev.Event | None:
+    match report.kind:
+        case "prompt":
+            return ev.PromptHeard(at, report.sha256)
+        case "activity":
+            return ev.ActivityHeard(at, report.text)
+        case "permission":
+            return ev.PermissionWanted(at, report.text)
+        case "question":
+            return ev.QuestionAsked(at, report.text)
+        case "failure":
+            return ev.TurnFailed(at, report.failure, report.text)
+        case "turn_end":
+            dirty = bool(status(site.git, worker.worktree_path))
+            return ev.TurnEnded(at, work_ahead(site, worker), dirty, report.background)
+    return None

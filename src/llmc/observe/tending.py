@@ -1,0 +1,41 @@
+"""Looking after one worker: everything that can be learned about it now becomes events.
+
+Signals only say whom to look at. What is there is read anew each time, so that a signal that comes
+twice, late or never changes nothing about the result.
+"""
+
+from __future__ import annotations
+
+from llmc.core import events as ev
+from llmc.core.lifecycle import Decision
+from llmc.observe.branches import branch_events
+from llmc.observe.reports import report_events
+from llmc.observe.terminals import session_events
+from llmc.site import Site
+from llmc.tmux.parsing import Pane
+
+
+def tend_session(site: Site, name: str, panes: dict[str, Pane]) -> list[Decision]:
+    """What became of the terminal. Needs no lock: nothing of it depends on the worktree."""
+    return _apply_all(site, name, session_events(site, site.worker(name), panes))
+
+
+def tend_work(site: Site, name: str) -> list[Decision]:
+    """The agent's reports, the branch, the timers. The caller acts for the worker (holds its lock)."""
+    decisions: list[Decision] = []
+    for event, done_with in report_events(site, site.worker(name)):
+        if event is not None:
+            decisions.append(site.ledger.apply(name, event))
+        done_with()
+    decisions += _apply_all(site, name, branch_events(site, site.worker(name)))
+    decisions += _apply_all(site, name, due_timers(site, name))
+    return decisions
+
+
+def due_timers(site: Site, name: str) -> list[ev.Event]:
+    now = site.now()
+    return [ev.Woke(now, timer) for timer, due in site.worker(name).timers.items() if due <= now]
+
+
+def _apply_all(site: Site, name: str, events: list[ev.Event]) -> list[Decision]:
+    return [site.ledger.apply(name, event) for event in events]

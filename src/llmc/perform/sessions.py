@@ -1,0 +1,129 @@
+"""Bringing agents up and down."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.core import events as ev
+from llmc.core.classify import read_screen
+from llmc.host.processes import descendants, end_tree, is_running, wait_for_end
+from llmc.model import Step, Worker
+from llmc.site import Site
+from llmc.store.spool import pending as spooled
+from llmc.tmux.parsing import Pane, last_words
+from llmc.tmux.server import CONFIGURATION
+
+LOOK_EVERY_SECS = 0.05
+EVENTS_WITHIN_SECS = 3.0
+"""How long an agent that has drawn its prompt may take until its first report."""
+LEAVE_WITHIN_SECS = 3.0
+
+
+def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
+    agent = site.agent_of(worker)
+    running = _live_pane(site, worker)
+    if running is not None:
+        return ev.SessionReady(site.now(), step.id, worker.reports_events)  # we were here before a crash
+    launch = agent.launch(_order(site, worker))
+    if site.host.which(launch.argv[0]) is None:
+        hint = f"install it, or choose another agent for {worker.name}"
+        return ev.SessionFailed(site.now(), step.id, f"{launch.argv[0]} is not installed; {hint}")
+    if not site.host.is_dir(worker.worktree_path):
+        return ev.SessionFailed(site.now(), step.id, f"its worktree {worker.worktree_path} is gone; run `llmc doctor`")
+    began = site.now()
+    pane = _launch(site, worker, launch)
+    return _wait_until_ready(site, worker, step, agent, pane, began)
+
+
+def _live_pane(site: Site, worker: Worker) -> Pane | None:
+    pane = site.tmux.panes().get(worker.session_id)
+    if pane is None:
+        return None
+    if not pane.dead:
+        return pane
+    site.tmux.kill_session(worker.session_id)
+    return None
+
+
+def _order(site: Site, worker: Worker) -> LaunchOrder:
+    settings = site.config.worker(worker.name)
+    return LaunchOrder(
+        worker.name,
+        worker.worktree_path,
+        site.root.settings_dir(worker.name),
+        settings.model,
+        settings.role_prompt,
+        settings.skip_permissions,
+        settings.allowed_tools,
+    )
+
+
+def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
+    for directory in (site.root.settings_dir(worker.name), site.root.spool(worker.name)):
+        site.host.make_dir(directory)
+    for path, content in launch.files.items():
+        Path(path).write_text(content, encoding="utf-8")
+    defaults = site.config.defaults
+    size = (defaults.terminal_width, defaults.terminal_height)
+    Path(site.root.tmux_configuration).write_text(CONFIGURATION.format(width=size[0], height=size[1]))
+    site.tmux.start(site.root.tmux_configuration)
+    env = {
+        "LLMC_WORKER": worker.name,
+        "LLMC_ROOT": site.root.path,
+        "LLMC_SPOOL": site.root.spool(worker.name),
+        **launch.env,
+    }
+    return site.tmux.new_session(worker.session_id, worker.worktree_path, launch.argv, env, size)
+
+
+def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, began: float) -> ev.StepResult:
+    until = time.monotonic() + agent.ready_timeout_secs
+    drawn_at: float | None = None
+    while time.monotonic() < until:
+        facts, screen = site.tmux.look(pane.id)
+        if facts.dead:
+            return _ended_at_once(site, step, facts, screen)
+        if read_screen(agent.pack, screen).state == "READY":
+            drawn_at = drawn_at or time.monotonic()
+            heard = agent.reports_events and _reported_start(site, worker, began)
+            waited = time.monotonic() - drawn_at >= EVENTS_WITHIN_SECS
+            if heard or waited or not agent.reports_events:
+                return ev.SessionReady(site.now(), step.id, heard)
+        time.sleep(LOOK_EVERY_SECS)
+    words = last_words(site.tmux.capture(pane.id))
+    site.tmux.kill_session(worker.session_id)
+    return ev.SessionFailed(site.now(), step.id, f"it was not ready within {agent.ready_timeout_secs:.0f} s", words)
+
+
+def _reported_start(site: Site, worker: Worker, began: float) -> bool:
+    found = spooled(site.root.spool(worker.name))
+    return any(event.data.get("event") == "session_start" and event.at_unix >= began - 1 for event in found)
+
+
+def _ended_at_once(site: Site, step: Step, pane: Pane, screen: str) -> ev.StepResult:
+    how = f"signal {pane.exit_signal}" if pane.exit_signal is not None else f"exit code {pane.exit_code}"
+    site.tmux.kill_session(pane.session)
+    return ev.SessionFailed(site.now(), step.id, f"it ended at once ({how})", last_words(screen))
+
+
+def stop(site: Site, worker: Worker, step: Step, *, force: bool) -> ev.StepResult:
+    pane = site.tmux.panes().get(worker.session_id)
+    if pane is not None:
+        end_session(site, worker, pane, force=force)
+    return ev.SessionStopped(site.now(), step.id)
+
+
+def end_session(site: Site, worker: Worker, pane: Pane, *, force: bool) -> None:
+    """Asks the agent to leave, then ends it with everything that it started."""
+    tree = [pane.pid, *descendants(pane.pid)] if not pane.dead else []
+    if tree and not force:
+        for key in site.agent_of(worker).exit_keys:
+            site.tmux.press(pane.id, key)
+        wait_for_end([pane.pid], LEAVE_WITHIN_SECS)
+    site.tmux.kill_session(worker.session_id)
+    for pid in tree:
+        if is_running(pid) and pid != os.getpid():
+            end_tree(pid)

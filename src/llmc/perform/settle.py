@@ -1,0 +1,104 @@
+"""Carrying out what was decided: one step after the other, each result kept before the next begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from llmc.core import events as ev
+from llmc.core.effects import (
+    ClearConversation,
+    Deliver,
+    LastingEffect,
+    MergeWork,
+    RebaseWork,
+    RemoveWorker,
+    ResetWorktree,
+    StartSession,
+    StopSession,
+    from_step,
+)
+from llmc.core.lifecycle import Decision
+from llmc.errors import LlmcError
+from llmc.model import Receipt, Step, Worker
+from llmc.perform import branches, conversation, sessions
+from llmc.perform.notices import tell
+from llmc.site import Site
+
+STEP_LIMIT = 20
+"""A worker never has this many steps to take: more of them would be a loop."""
+
+
+@dataclass(slots=True)
+class Settled:
+    """What came of a worker's steps."""
+
+    worker: Worker | None
+    """None when the worker itself was removed."""
+    decisions: list[Decision] = field(default_factory=list)
+    receipts: list[Receipt] = field(default_factory=list)
+    refusal: LlmcError | None = None
+    """Why a step did not do what was asked, in the words for the person who asked."""
+
+
+def ask(site: Site, name: str, event: ev.Event) -> Settled:
+    """Takes a decision and carries it out. The caller acts for the worker (holds its lock)."""
+    decision = site.ledger.apply(name, event)
+    tell(site, decision)
+    settled = settle(site, name)
+    settled.decisions.insert(0, decision)
+    return settled
+
+
+def settle(site: Site, name: str) -> Settled:
+    """Carries out everything that is pending for the worker. The caller acts for the worker."""
+    settled = Settled(site.worker(name))
+    for _ in range(STEP_LIMIT):
+        worker = settled.worker
+        if worker is None or not worker.pending:
+            return settled
+        _take_step(site, settled, worker, worker.pending[0])
+    raise AssertionError(f"{name} has no end of steps")
+
+
+def _take_step(site: Site, settled: Settled, worker: Worker, step: Step) -> None:
+    effect = from_step(step)
+    try:
+        result = _perform(site, settled, worker, step, effect)
+    except LlmcError as failure:
+        settled.refusal = failure
+        result = ev.StepFailed(site.now(), step.id, failure.what)
+    if result is None:
+        settled.worker = None
+        return
+    decision = site.ledger.apply(worker.name, result)
+    settled.decisions.append(decision)
+    settled.worker = decision.worker
+    tell(site, decision)
+
+
+def _perform(site: Site, settled: Settled, worker: Worker, step: Step, effect: LastingEffect) -> ev.StepResult | None:
+    match effect:
+        case StartSession():
+            return sessions.start(site, worker, step)
+        case StopSession():
+            return sessions.stop(site, worker, step, force=effect.force)
+        case ClearConversation():
+            return conversation.clear(site, worker, step)
+        case Deliver():
+            result, receipt = conversation.deliver(site, worker, step, effect.text)
+            settled.receipts.append(receipt)
+            return result
+        case ResetWorktree():
+            return branches.reset(site, worker, step)
+        case RebaseWork():
+            return branches.rebase(site, worker, step, effect.onto)
+        case MergeWork():
+            merged = branches.merge(site, worker, step, effect.message)
+            if isinstance(merged, ev.StepResult):
+                return merged
+            settled.refusal = merged
+            return ev.MergeRefused(site.now(), step.id, merged.what)
+        case RemoveWorker():
+            branches.remove(site, worker)
+            return None
+    raise AssertionError(f"nobody performs {effect}")
