@@ -1,0 +1,55 @@
+"""Printing: the one place where LLMC writes to the terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from llmc.commands.result import Result
+
+
+def as_json(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=2, default=str)
+
+
+def show_result(result: Result, *, want_json: bool) -> int:
+    if want_json:
+        print(as_json(result.data))
+    elif result.text:
+        print(result.text)
+    return result.exit_code
+
+
+class Terminal:
+    """The person at the terminal; silent where a script asked for JSON."""
+
+    def __init__(self, *, want_json: bool, assume_yes: bool = False) -> None:
+        self.want_json = want_json
+        self.assume_yes = assume_yes
+
+    @property
+    def is_terminal(self) -> bool:
+        return sys.stdout.isatty()
+
+    def say(self, text: str) -> None:
+        print(text, file=sys.stderr if self.want_json else sys.stdout, flush=True)
+
+    def print(self, text: str) -> None:
+        print(text, flush=True)
+
+    def show(self, text: str) -> None:
+        if self.is_terminal:
+            # Home, then each line with the rest of the old one erased, then everything below.
+            lines = "".join(f"{line}\x1b[K\n" for line in text.splitlines())
+            sys.stdout.write(f"\x1b[H{lines}\x1b[J")
+            sys.stdout.flush()
+        else:
+            self.say(text)
+
+    def confirm(self, question: str) -> bool:
+        if self.assume_yes:
+            return True
+        if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+            return False
+        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,225 @@
+"""Every command with its words and an example: the parser and the shell completion are made from this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Word:
+    names: tuple[str, ...]
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Command:
+    name: str
+    summary: str
+    examples: tuple[str, ...]
+    words: tuple[Word, ...] = ()
+    answers: bool = True
+    """Whether there is something to say as JSON."""
+    module: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "module", self.module or self.name)
+
+
+def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argparse as it is
+    return Word(names, options)
+
+
+def flag(*names: str, text: str) -> Word:
+    return Word(names, {"action": "store_true", "help": text})
+
+
+WORKER = word("worker", metavar="WORKER", help="the worker's name")
+MAYBE_WORKER = word("worker", metavar="WORKER", nargs="?", help="the worker's name")
+YES = flag("--yes", "-y", text="do not ask")
+FOLLOW = flag("--follow", "-f", text="go on as more comes")
+
+COMMANDS = (
+    Command(
+        "demo",
+        "the whole story on this machine, with scripted agents and no account",
+        ("llmc demo", "llmc demo --keep --speed 2"),
+        (
+            flag("--keep", text="keep the sample repository and the root afterwards"),
+            word("--speed", type=float, default=1.0, metavar="N", help="N times as fast (default 1)"),
+        ),
+        answers=False,
+    ),
+    Command(
+        "init",
+        "make an LLMC root for a repository",
+        ("llmc init", "llmc init --source ~/code/shop --target ~/llmc --branch main"),
+        (
+            word("--source", metavar="PATH", help="the repository (default: the one around you)"),
+            word("--target", metavar="PATH", help="the new root (default: --root, LLMC_ROOT or ~/llmc)"),
+            word("--branch", metavar="B", help="the branch that work lands on (default: found)"),
+            flag("--force", text="use a directory that has other files in it"),
+        ),
+    ),
+    Command(
+        "add",
+        "add a worker: a worktree, a branch and a record",
+        ("llmc add adam", "llmc add baker --agent codex --model gpt-5"),
+        (
+            word("name", metavar="NAME", help="letters, digits, - and _"),
+            word("--agent", metavar="A", help="claude, codex, gemini, opencode, shell, demo, or one of your own"),
+            word("--model", metavar="M", help="the model that the agent uses"),
+            word("--role-prompt", metavar="P", help="what the agent is told about its role"),
+            flag("--exclude-from-pool", text="only gets work that names it"),
+        ),
+    ),
+    Command(
+        "nuke",
+        "remove workers; unmerged work is kept in a backup",
+        ("llmc nuke adam", "llmc nuke --all --yes"),
+        (
+            word("names", metavar="NAME", nargs="*", help="the workers"),
+            flag("--all", text="every worker"),
+            YES,
+        ),
+    ),
+    Command(
+        "up",
+        "bring the workers up and look after them",
+        ("llmc up", "llmc up --detach"),
+        (
+            flag("--no-patrol", text="no periodic check of everything"),
+            flag("--detach", "-d", text="in the background"),
+            flag("--force", text="take over when the last daemon left something behind"),
+        ),
+    ),
+    Command(
+        "down", "stop the workers and the daemon", ("llmc down",), (flag("--force", text="do not wait for agents"), YES)
+    ),
+    Command(
+        "restart",
+        "end a worker's agent and start it again; its work stays",
+        ("llmc restart adam",),
+        (WORKER, flag("--force", text="do not wait for the agent")),
+    ),
+    Command(
+        "status",
+        "one line per worker: status, attention, task, age, why",
+        ("llmc status", "llmc status --watch", "llmc status --json"),
+        (
+            flag("--watch", "-w", text="show it again whenever something changes"),
+            flag("--short", text="for a status line"),
+        ),
+    ),
+    Command(
+        "start",
+        "give an idle worker a task",
+        (
+            'llmc start --prompt "Add a login page"',
+            "llmc start --worker adam --prompt-file task.md",
+            "llmc start - < task.md",
+        ),
+        (
+            word("source", metavar="-", nargs="?", help="read the task from standard input"),
+            word("--worker", metavar="W", help="this worker (default: the one that is idle for longest)"),
+            word("--prompt", metavar="T", help="the task"),
+            word("--prompt-file", metavar="F", help="the task is in this file"),
+            word("--template", metavar="NAME", help="the task is ROOT/templates/NAME.md"),
+            word("--set", metavar="K=V", action="append", default=[], help="fill in {K} of the template"),
+            flag("--wait", text="wait until the worker needs you or has finished"),
+        ),
+    ),
+    Command(
+        "message",
+        "send a text to a worker's agent",
+        ('llmc message adam "Use the existing helper"', "llmc message adam --file notes.md"),
+        (
+            WORKER,
+            word("text", metavar="TEXT", nargs="?", help="the text, or - for standard input"),
+            word("--file", metavar="F", help="the text is in this file"),
+            flag("--wait", text="wait until the worker needs you or has finished"),
+        ),
+    ),
+    Command(
+        "attach",
+        "the worker's terminal itself (Ctrl-b d leaves it)",
+        ("llmc attach adam",),
+        (WORKER, flag("--read-only", "-r", text="look, do not type")),
+        answers=False,
+    ),
+    Command(
+        "peek",
+        "the last lines of a worker's terminal",
+        ("llmc peek adam -n 20",),
+        (WORKER, word("-n", "--lines", type=int, default=40, metavar="LINES", help="how many (default 40)")),
+    ),
+    Command(
+        "review",
+        "show the work that waits for longest, or that of a worker",
+        ("llmc review", "llmc review baker --interface stat"),
+        (
+            MAYBE_WORKER,
+            word(
+                "--interface",
+                choices=("diff", "difftastic", "delta", "vscode", "stat"),
+                help="how to show it (default: difftastic where installed, else diff)",
+            ),
+        ),
+    ),
+    Command(
+        "reject",
+        "send the reviewed work back with feedback",
+        ('llmc reject "Please handle the empty case"', "llmc reject baker --file feedback.md"),
+        (
+            word(
+                "words", metavar="[WORKER] MESSAGE", nargs="*", help="the worker (default: last reviewed), the feedback"
+            ),
+            word("--file", metavar="F", help="the feedback is in this file"),
+        ),
+    ),
+    Command(
+        "accept",
+        "merge the reviewed work as one commit",
+        ("llmc accept", 'llmc accept baker --message "Add profile page"'),
+        (MAYBE_WORKER, word("--message", "-m", metavar="M", help="the commit's message")),
+    ),
+    Command("rebase", "bring a worker's work up to date", ("llmc rebase adam",), (WORKER,)),
+    Command("reset", "back to idle on the tip of the branch; a backup is kept", ("llmc reset adam",), (WORKER, YES)),
+    Command(
+        "undo",
+        "list and restore backups",
+        ("llmc undo --list", "llmc undo adam"),
+        (MAYBE_WORKER, flag("--list", text="only list them"), word("--backup", metavar="REF", help="this one"), YES),
+    ),
+    Command("explain", "why a worker is in its state, and what comes next", ("llmc explain adam",), (WORKER,)),
+    Command(
+        "events",
+        "the log of what happened",
+        ("llmc events", "llmc events adam --follow"),
+        (MAYBE_WORKER, FOLLOW, word("-n", "--lines", type=int, default=50, metavar="N", help="how many (default 50)")),
+    ),
+    Command(
+        "logs",
+        "a worker's log file",
+        ("llmc logs adam --follow",),
+        (WORKER, FOLLOW, word("-n", "--lines", type=int, default=50, metavar="N", help="how many (default 50)")),
+    ),
+    Command("doctor", "check everything and say what is wrong", ("llmc doctor", "llmc doctor --json")),
+    Command(
+        "config",
+        "read and change the settings; comments stay",
+        ("llmc config get repo.branch", "llmc config set policy.autonomy assist", "llmc config check"),
+        (
+            word("action", choices=("get", "set", "path", "check"), nargs="?", default="check", help="default: check"),
+            word("key", nargs="?", metavar="K", help="such as defaults.model or workers.adam.model"),
+            word("value", nargs="?", metavar="V", help="the new value"),
+        ),
+    ),
+    Command(
+        "completion",
+        "words for your shell's completion",
+        ('eval "$(llmc completion bash)"', "llmc completion fish > ~/.config/fish/completions/llmc.fish"),
+        (word("shell", choices=("bash", "zsh", "fish"), help="your shell"),),
+        answers=False,
+    ),
+)

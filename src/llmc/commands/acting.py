@@ -1,0 +1,87 @@
+"""What commands that act for a worker share: the lock, the latest facts, the receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+
+from llmc.commands.result import Result
+from llmc.core.pool import next_to_review
+from llmc.errors import LlmcError
+from llmc.host.watch import open_watch, wait_for_change
+from llmc.model import Outcome, Receipt, Session, Work, Worker
+from llmc.observe.tending import tend_session, tend_work
+from llmc.observe.terminals import look_at_panes
+from llmc.perform.notices import tell
+from llmc.perform.settle import Settled
+from llmc.site import Site
+
+EXIT_CODES = {Outcome.DELIVERED: 0, Outcome.QUEUED: 0, Outcome.UNDELIVERED: 1, Outcome.UNKNOWN: 4}
+WAIT_SECS = 2.0
+
+
+@contextmanager
+def acting_for(site: Site, name: str) -> Iterator[Worker]:
+    """Nobody else acts for the worker meanwhile, and everything that has happened so far is known."""
+    site.worker(name)
+    with site.acting_for(name):
+        catch_up(site, name)
+        yield site.worker(name)
+
+
+def catch_up(site: Site, name: str) -> None:
+    for decision in (*tend_session(site, name, look_at_panes(site)), *tend_work(site, name)):
+        tell(site, decision)
+
+
+def receipt_of(settled: Settled) -> Receipt:
+    """The receipt, or the reason why it never came to a delivery."""
+    if settled.refusal is not None:
+        raise settled.refusal
+    if not settled.receipts:
+        last = settled.decisions[-1]
+        raise LlmcError(f"nothing was sent: {last.detail or last.signal}", "see `llmc explain`")
+    return settled.receipts[-1]
+
+
+def told(receipt: Receipt, worker: str) -> Result:
+    data = {**asdict(receipt), "worker": worker}
+    proof = f", proof: {receipt.proof.value}" if receipt.proof.value != "none" else ""
+    why = f": {receipt.reason}" if receipt.reason else ""
+    text = f"{worker}: {receipt.outcome.value}{why} ({receipt.bytes} bytes, {receipt.elapsed_ms} ms{proof})"
+    return Result(text, data, EXIT_CODES[receipt.outcome])
+
+
+def reviewed_or_named(site: Site, name: str | None) -> str:
+    """The worker that was named, else the one that was reviewed last."""
+    if name is not None:
+        return site.worker(name).name
+    state = site.ledger.load()
+    if state.last_reviewed_worker is not None:
+        return state.last_reviewed_worker
+    waiting = next_to_review(state.workers.values())
+    hint = f"look at it first: `llmc review {waiting.name}`" if waiting else "nothing waits for review yet"
+    raise LlmcError("no work was reviewed yet", hint)
+
+
+def wait_until_settled(site: Site, name: str) -> Worker:
+    """Until the worker has finished or needs somebody. Works with and without a daemon."""
+    watch = open_watch()
+    watch.add(site.root.path, "state", frozenset(("state.json",)))
+    watch.add(site.root.spool(name), "spool")
+    try:
+        while True:
+            lock = site.lock_of(name)
+            if lock.try_acquire():
+                try:
+                    catch_up(site, name)
+                finally:
+                    lock.release()
+            worker = site.worker(name)
+            busy = worker.work in (Work.WORKING, Work.REJECTED, Work.REBASING) and worker.session is Session.UP
+            if not busy and not worker.pending:
+                return worker
+            wait_for_change(watch, WAIT_SECS)
+    finally:
+        watch.close()

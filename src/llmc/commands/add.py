@@ -1,0 +1,62 @@
+"""`llmc add`: a new worker."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.agents.registry import agent_named
+from llmc.app import App
+from llmc.commands.result import Result
+from llmc.core.names import check_worker_name
+from llmc.daemon.process import running_daemon
+from llmc.errors import LlmcError
+from llmc.git.clone import fetch_source
+from llmc.git.worktree import add_worktree, delete_branch, remove_worktree
+from llmc.model import Evidence, Worker
+from llmc.perform.branches import carry_ignored_files
+from llmc.site import Site
+from llmc.store.config_file import remove_worker_table, set_worker_table
+
+
+def run(app: App, args: Namespace) -> Result:
+    check_worker_name(args.name)
+    site = app.site()
+    agent = args.agent or site.config.worker(args.name).agent
+    agent_named(agent, site.config)
+    if args.name in site.ledger.load().workers:
+        raise LlmcError(
+            f"there is a worker named {args.name} already", f"choose another name, or `llmc nuke {args.name}`"
+        )
+    with site.acting_for(args.name):
+        worker = make_worker(site, args, agent)
+    brings_up = running_daemon(site.root) is not None
+    then = "the daemon brings it up" if brings_up else "bring it up with `llmc up`"
+    data = {"name": worker.name, "branch": worker.branch, "worktree_path": worker.worktree_path, "agent": agent}
+    return Result(f"added {worker.name} ({agent}) in {worker.worktree_path}; {then}", data)
+
+
+def make_worker(site: Site, args: Namespace, agent: str) -> Worker:
+    """All of it or nothing."""
+    name, branch = args.name, f"llmc/{args.name}"
+    tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+    path = add_worktree(site.git, site.root.path, name, branch, tip)
+    try:
+        carry_ignored_files(site, path)
+        set_worker_table(
+            site.root.config_file,
+            name,
+            agent=agent,
+            model=args.model,
+            role_prompt=args.role_prompt,
+            excluded=args.exclude_from_pool,
+        )
+        now = site.now()
+        new = Evidence("command.add", now, "new")
+        worker = Worker(name, path, branch, f"llmc-{name}", agent, now, now, base_sha=tip, evidence=new)
+        site.ledger.add(worker)
+    except BaseException:
+        remove_worktree(site.git, site.root.path, name)
+        delete_branch(site.git, site.root.path, branch)
+        remove_worker_table(site.root.config_file, name)
+        raise
+    return worker

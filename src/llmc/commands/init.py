@@ -1,0 +1,128 @@
+"""`llmc init`: a root for a repository. All of it, or nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from pathlib import Path
+
+from llmc.app import App
+from llmc.commands.result import Result
+from llmc.config import parse_config
+from llmc.errors import LlmcError
+from llmc.git.clone import clone_source
+from llmc.git.repository import common_dir, default_branch, is_bare, toplevel
+from llmc.git.runner import Git
+from llmc.host.base import Host
+from llmc.root import Root
+from llmc.store.config_file import default_config_text
+from llmc.store.state_file import StateFile
+from llmc.tmux.server import Tmux
+
+OPTIONAL = {
+    "git-lfs": "repositories that use LFS get pointers instead of their large files",
+    "difft": "`llmc review` shows plain diffs",
+    "delta": "`llmc review --interface delta` shows plain diffs",
+    "claude": "workers cannot use Claude Code",
+    "codex": "workers cannot use Codex",
+    "gemini": "workers cannot use Gemini CLI",
+    "opencode": "workers cannot use opencode",
+}
+OWN_DIRECTORIES = (".worktrees", "logs", "run", "run/locks", "run/spool", "run/agents", "run/attention", "templates")
+OWN_FILES = ("config.toml", "config.lock", "state.json", "state.json.bak", "state.lock", "status.db", ".git")
+
+
+def run(app: App, args: Namespace) -> Result:
+    host = app.host()
+    git = Git(host)
+    git.require_version()
+    Tmux(host, "llmc-init").require_version()
+    source = _source(git, app.cwd, args.source)
+    branch = args.branch or default_branch(git, source)
+    root = Root(_target(app, args))
+    _check_target(root, source, force=args.force)
+    _make(git, root, source, branch)
+    return _told(host, root, source, branch)
+
+
+def _source(git: Git, cwd: str, given: str | None) -> str:
+    path = os.path.realpath(Path(given).expanduser()) if given else cwd
+    if not os.path.isdir(path):
+        raise LlmcError(f"{given} is not a directory", "give the path of a git repository with --source")
+    found = common_dir(git, path)
+    if found is None:
+        hint = "run `git init` there first" if given else "go into one, or name it with --source PATH"
+        raise LlmcError(f"{path} is not inside a git repository", hint)
+    return found if is_bare(git, path) else toplevel(git, path) or path
+
+
+def _target(app: App, args: Namespace) -> str:
+    return args.target or app.given_root or app.environ.get("LLMC_ROOT") or "~/llmc"
+
+
+def _check_target(root: Root, source: str, *, force: bool) -> None:
+    if root.exists or os.path.lexists(root.inside("state.json")):
+        raise LlmcError(f"{root.path} is an LLMC root already", "choose another --target, or remove it first")
+    if os.path.commonpath([root.path, source]) == source:
+        raise LlmcError(
+            f"{root.path} is inside the repository {source}", "choose a --target outside: worktrees would nest"
+        )
+    if not os.path.lexists(root.path):
+        return
+    if not os.path.isdir(root.path):
+        raise LlmcError(f"{root.path} is not a directory", "choose another --target")
+    taken = [name for name in OWN_FILES if os.path.lexists(root.inside(name))]
+    if taken:
+        raise LlmcError(
+            f"{root.path} has {', '.join(taken)} already", "choose another --target: nothing is overwritten"
+        )
+    if os.listdir(root.path) and not force:
+        raise LlmcError(f"{root.path} is not empty", "choose another --target, or say --force to use it all the same")
+
+
+def _make(git: Git, root: Root, source: str, branch: str) -> None:
+    made = _missing_directories(root.path)
+    try:
+        Path(root.path).mkdir(mode=0o700, parents=True, exist_ok=True)
+        clone_source(git, source, root.path, branch)
+        text = default_config_text(source, branch)
+        parse_config(text)
+        for name in OWN_DIRECTORIES:
+            Path(root.inside(name)).mkdir(mode=0o700, exist_ok=True)
+        StateFile(root.path).create()
+        # Last, because it makes the directory a root.
+        Path(root.config_file).write_text(text, encoding="utf-8")
+    except BaseException:
+        _clean_up(git, root, made)
+        raise
+
+
+def _missing_directories(path: str) -> list[str]:
+    """The directories that making this one will bring into being, deepest first."""
+    missing = []
+    while not os.path.lexists(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    return missing
+
+
+def _clean_up(git: Git, root: Root, made: list[str]) -> None:
+    for name in (*OWN_FILES, *{directory.split("/")[0] for directory in OWN_DIRECTORIES}):
+        path = root.inside(name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            git.host.remove_tree(path)
+        elif os.path.lexists(path):
+            os.unlink(path)
+    for directory in made:
+        if os.path.isdir(directory) and not os.listdir(directory):
+            os.rmdir(directory)
+
+
+def _told(host: Host, root: Root, source: str, branch: str) -> Result:
+    absent = {program: cost for program, cost in OPTIONAL.items() if host.which(program) is None}
+    lines = [f"made the root {root.path} for {source}, branch {branch}"]
+    lines += [f"without {program}: {cost}" for program, cost in absent.items()]
+    where = "" if root.path == Root("~/llmc").path else f"--root {root.path} "
+    lines.append(f"next: `llmc {where}add NAME` for each worker, then `llmc {where}up`")
+    data = {"root": root.path, "source": source, "branch": branch, "absent": list(absent)}
+    return Result("\n".join(lines), data)

@@ -1,0 +1,36 @@
+"""`llmc logs`: a worker's log file, JSON lines as they are."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.result import Result
+from llmc.core.display import plain
+from llmc.host.watch import open_watch, wait_for_change
+from llmc.site import Site
+
+WAIT_SECS = 2.0
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    site.worker(args.worker)
+    if args.follow:
+        _follow(app, site, args)
+    lines = site.ledger.log.tail(args.worker, max(1, args.lines))
+    return Result("\n".join(plain(line) for line in lines), [json.loads(line) for line in lines])
+
+
+def _follow(app: App, site: Site, args: Namespace) -> None:
+    """Until the person has seen enough (Ctrl-C)."""
+    watch = open_watch()
+    watch.add(site.root.logs, "log")
+
+    def wait() -> bool:
+        wait_for_change(watch, WAIT_SECS)
+        return True
+
+    for line in site.ledger.log.follow(args.worker, wait, lines=max(1, args.lines)):
+        app.console.print(plain(line))

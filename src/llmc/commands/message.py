@@ -1,0 +1,25 @@
+"""`llmc message`: a text for a worker's agent, with a receipt."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.acting import acting_for, receipt_of, told, wait_until_settled
+from llmc.commands.result import Result
+from llmc.commands.text_input import text_from
+from llmc.core import events as ev
+from llmc.perform.settle import ask
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    site.worker(args.worker)
+    text = text_from(args.text, args.file, environ=app.environ)
+    with acting_for(site, args.worker):
+        receipt = receipt_of(ask(site, args.worker, ev.MessageGiven(site.now(), text)))
+    result = told(receipt, args.worker)
+    if args.wait and result.exit_code == 0:
+        worker = wait_until_settled(site, args.worker)
+        return Result(f"{result.text}\n{worker.name}: {worker.status} ({worker.evidence.detail})", result.data)
+    return result

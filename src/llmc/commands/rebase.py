@@ -1,0 +1,28 @@
+"""`llmc rebase`: a worker's work onto the newest state of the branch."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.acting import acting_for
+from llmc.commands.result import Result
+from llmc.core import events as ev
+from llmc.git.clone import fetch_source
+from llmc.model import Work
+from llmc.perform.settle import ask
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    with acting_for(site, args.worker):
+        tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+        settled = ask(site, args.worker, ev.RebaseAsked(site.now(), tip))
+    worker = site.worker(args.worker)
+    if settled.refusal is not None:
+        raise settled.refusal
+    files = list(worker.conflicted_files)
+    text = f"{worker.name}: now on {tip[:12]}"
+    if worker.work is Work.REBASING:
+        text = f"{worker.name}: conflicts in {', '.join(files)}; the agent was asked to resolve them"
+    return Result(text, {"worker": worker.name, "status": worker.status, "onto": tip, "conflicted_files": files})

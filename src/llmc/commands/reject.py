@@ -1,0 +1,43 @@
+"""`llmc reject`: reviewed work goes back with feedback and the diff that it is about."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.acting import acting_for, receipt_of, reviewed_or_named, told
+from llmc.commands.result import Result
+from llmc.commands.text_input import text_from
+from llmc.core import events as ev
+from llmc.core.delivery import check_text
+from llmc.core.display import plain
+from llmc.core.prompts import feedback_prompt
+from llmc.errors import WrongWordsError
+from llmc.git.history import diff_text
+from llmc.perform.settle import ask
+from llmc.site import Site
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    named, words = _worker_and_words(site, args.words, args.file)
+    name = reviewed_or_named(site, named)
+    feedback = text_from(words, args.file, environ=app.environ)
+    with acting_for(site, name) as worker:
+        diff = plain(diff_text(site.git, site.root.path, worker.base_sha or "", worker.commit_sha or "HEAD"))
+        text = feedback_prompt(feedback, diff)
+        check_text(text)
+        receipt = receipt_of(ask(site, name, ev.WorkRejected(site.now(), text)))
+    return told(receipt, name)
+
+
+def _worker_and_words(site: Site, words: list[str], file: str | None) -> tuple[str | None, str | None]:
+    """`reject MESSAGE`, `reject WORKER MESSAGE`, `reject WORKER --file F`."""
+    workers = site.ledger.load().workers
+    if len(words) > 2:
+        raise WrongWordsError("the feedback has to be one word or in quotes", 'say llmc reject WORKER "feedback"')
+    if len(words) == 2:
+        return words[0], words[1]
+    if len(words) == 1 and (words[0] in workers or file is not None):
+        return words[0], None
+    return None, words[0] if words else None

@@ -1,0 +1,27 @@
+"""`llmc reset`: a worker back to idle on the tip of the branch, with a backup of what it had."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.acting import acting_for
+from llmc.commands.losses import describe_loss
+from llmc.commands.result import Result
+from llmc.core import events as ev
+from llmc.errors import LlmcError
+from llmc.perform.settle import ask
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    with acting_for(site, args.worker) as worker:
+        loss = describe_loss(site, worker)
+        if loss and not app.console.confirm(f"{worker.name} has {loss}. Reset it? A backup is kept."):
+            raise LlmcError(f"{worker.name} has {loss}; nothing was changed", "say --yes to reset it; a backup is kept")
+        settled = ask(site, worker.name, ev.ResetAsked(site.now()))
+    if settled.refusal is not None:
+        raise settled.refusal
+    after = site.worker(args.worker)
+    kept = "; `llmc undo` brings the old work back" if loss else ""
+    return Result(f"{after.name}: {after.status}{kept}", {"worker": after.name, "status": after.status})

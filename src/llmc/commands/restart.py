@@ -1,0 +1,25 @@
+"""`llmc restart`: the agent ends and starts again; the work stays what it is."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.acting import acting_for
+from llmc.commands.result import Result
+from llmc.core import events as ev
+from llmc.errors import LlmcError
+from llmc.model import Session
+from llmc.perform.settle import ask
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    with acting_for(site, args.worker) as worker:
+        if worker.session in (Session.UP, Session.STARTING):
+            ask(site, args.worker, ev.StopAsked(site.now(), args.force))
+        ask(site, args.worker, ev.StartAsked(site.now()))
+    worker = site.worker(args.worker)
+    if worker.session is not Session.UP:
+        raise LlmcError(f"{worker.name} did not start: {worker.evidence.detail}", f"see `llmc explain {worker.name}`")
+    return Result(f"{worker.name}: {worker.status}", {"worker": worker.name, "status": worker.status})

@@ -1,0 +1,13 @@
+"""What a command answers: for people as text, for scripts as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    text: str = ""
+    data: object = None
+    """What `--json` prints."""
+    exit_code: int = 0

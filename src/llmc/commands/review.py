@@ -1,0 +1,65 @@
+"""`llmc review`: what a worker has made, brought up to date first."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.acting import acting_for, catch_up
+from llmc.commands.result import Result
+from llmc.commands.viewers import show_work
+from llmc.core import events as ev
+from llmc.core.commit_message import first_line
+from llmc.core.pool import next_to_review
+from llmc.errors import LlmcError
+from llmc.git.clone import fetch_source
+from llmc.git.history import is_ancestor
+from llmc.model import Work, Worker
+from llmc.perform.settle import ask
+from llmc.site import Site
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    name = args.worker or _oldest(site)
+    with acting_for(site, name):
+        worker = bring_up_to_date(site, name)
+        site.ledger.apply(name, ev.ReviewOpened(site.now()))
+        site.ledger.remember_reviewed(name)
+    shown, note = show_work(app, site, worker, args.interface)
+    task = first_line(worker.current_prompt or "work without a task")
+    head = f"{name}: {task}  (commit {(worker.commit_sha or '')[:12]})"
+    after = f'accept it with `llmc accept {name}`, send it back with `llmc reject {name} "..."`'
+    text = "\n".join(part for part in (head, note, shown, after) if part)
+    data = {"worker": name, "commit_sha": worker.commit_sha, "base_sha": worker.base_sha, "diff": shown}
+    return Result(text, data)
+
+
+def _oldest(site: Site) -> str:
+    for name in site.ledger.load().workers:
+        with site.acting_for(name):
+            catch_up(site, name)
+    worker = next_to_review(site.ledger.load().workers.values())
+    if worker is None:
+        raise LlmcError("no work waits for review", "see `llmc status`")
+    return worker.name
+
+
+def bring_up_to_date(site: Site, name: str) -> Worker:
+    """Rebases when the branch has moved on. Conflicts go to the agent, and there is nothing to see yet."""
+    worker = site.worker(name)
+    tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+    if worker.work is not Work.NEEDS_REVIEW or worker.commit_sha is None:
+        return worker
+    if is_ancestor(site.git, site.root.path, tip, worker.commit_sha):
+        return worker
+    settled = ask(site, name, ev.RebaseAsked(site.now(), tip))
+    if settled.refusal is not None:
+        raise settled.refusal
+    worker = site.worker(name)
+    if worker.work is Work.REBASING:
+        raise LlmcError(
+            f"{name}'s work conflicts with {site.config.repo.branch} in {', '.join(worker.conflicted_files)}",
+            "the agent was asked to resolve it; it comes back for review",
+        )
+    return worker

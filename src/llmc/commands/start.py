@@ -1,0 +1,64 @@
+"""`llmc start`: a task for an idle worker."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.acting import acting_for, receipt_of, told, wait_until_settled
+from llmc.commands.result import Result
+from llmc.commands.text_input import from_template, text_from
+from llmc.core import events as ev
+from llmc.core.pool import next_free
+from llmc.core.prompts import task_prompt
+from llmc.errors import LlmcError, WrongWordsError
+from llmc.git.repository import status
+from llmc.model import Outcome, Worker
+from llmc.perform.settle import ask
+from llmc.site import Site
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    name = args.worker or choose(site).name
+    site.worker(name)
+    task = _task(app, site, args)
+    with acting_for(site, name) as worker:
+        _refuse_dirty(site, worker)
+        repo = site.config.repo
+        text = task_prompt(task, worker.worktree_path, worker.branch, repo.validate)
+        receipt = receipt_of(ask(site, name, ev.TaskGiven(site.now(), task, text)))
+    result = told(receipt, name)
+    if args.wait and receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
+        worker = wait_until_settled(site, name)
+        return Result(f"{result.text}\n{name}: {worker.status} ({worker.evidence.detail})", result.data)
+    return result
+
+
+def choose(site: Site) -> Worker:
+    workers = site.ledger.load().workers
+    excluded = frozenset(name for name in workers if site.config.worker(name).excluded_from_pool)
+    worker = next_free(workers.values(), excluded)
+    if worker is None:
+        hint = "see `llmc status`; `llmc add NAME` makes another worker" if workers else "make one with `llmc add NAME`"
+        raise LlmcError("no worker is free", hint)
+    return worker
+
+
+def _task(app: App, site: Site, args: Namespace) -> str:
+    if args.source not in (None, "-"):
+        raise WrongWordsError(f"{args.source!r} is not understood here", 'give the task with --prompt "..."')
+    if args.template:
+        return from_template(site.root.inside("templates"), args.template, args.set)
+    if args.source == "-" and args.prompt is None and args.prompt_file is None:
+        return text_from("-", None, environ=app.environ)
+    return text_from(args.prompt, args.prompt_file, environ=app.environ)
+
+
+def _refuse_dirty(site: Site, worker: Worker) -> None:
+    left = [entry.path for entry in status(site.git, worker.worktree_path)]
+    if left and worker.work == "idle":
+        raise LlmcError(
+            f"{worker.name}'s worktree has uncommitted changes that belong to no task: {', '.join(left[:5])}",
+            f"`llmc reset {worker.name}` sets them aside in a backup",
+        )

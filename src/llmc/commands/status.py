@@ -1,0 +1,146 @@
+"""`llmc status`. Runs every few seconds in status lines: imports next to nothing."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from llmc.core.display import age, one_line
+from llmc.store.snapshot import read_attention, read_daemon_pid, read_state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+    from llmc.app import App
+    from llmc.commands.result import Result
+    from llmc.root import Root
+
+NO_ATTENTION = {"state": "UNKNOWN", "detail": None, "confidence": 0.0, "source": "none", "age_secs": None}
+ATTENTION_SHOWN = {"NEEDS_CONFIRMATION": "asks", "READY": "ready", "BUSY": "busy", "ERROR": "failed"}
+PROMPT_WIDTH = 44
+WATCH_SECS = 2.0
+"""Ages grow even if nothing happens."""
+
+
+def status_document(root: Root) -> dict[str, Any]:
+    """What INTERFACE.md calls `llmc status --json`."""
+    state = read_state(root.path)
+    pid = read_daemon_pid(root.daemon_lock)
+    live = _live_sessions(root) if pid is None else None
+    attention = read_attention(root.inside("run", "attention"))
+    now = time.time()
+    workers = [_worker(worker, live, attention.get(name), now) for name, worker in state["workers"].items()]
+    return {
+        "schema": 1,
+        "root": root.path,
+        "daemon": {"running": pid is not None, "pid": pid},
+        "branch": _branch(root),
+        "last_reviewed_worker": state.get("last_reviewed_worker"),
+        "patrol_last_run_unix": state.get("patrol_last_run_unix"),
+        "workers": workers,
+    }
+
+
+def _branch(root: Root) -> str | None:
+    """The branch that work lands on, as the clone has it: reading TOML would take longer than all the rest."""
+    try:
+        with open(os.path.join(root.git_dir, "refs/remotes/origin/HEAD"), encoding="utf-8") as head:
+            return head.read().strip().removeprefix("ref: refs/remotes/origin/")
+    except OSError:
+        return None
+
+
+def _live_sessions(root: Root) -> set[str] | None:
+    """Without a daemon nobody keeps the sessions in the state current: tmux is asked. None: not known."""
+    directory = os.environ.get("TMUX_TMPDIR") or "/tmp"
+    if not os.path.exists(os.path.join(directory, f"tmux-{os.getuid()}", root.tmux_socket)):
+        return set()
+    from llmc.errors import LlmcError
+    from llmc.host.local import LocalHost
+    from llmc.tmux.server import Tmux
+
+    try:
+        panes = Tmux(LocalHost(), root.tmux_socket).panes()
+    except LlmcError:
+        return None
+    return {name for name, pane in panes.items() if not pane.dead}
+
+
+def _worker(
+    worker: dict[str, Any], live: set[str] | None, attention: dict[str, Any] | None, now: float
+) -> dict[str, Any]:
+    session = worker["session"]
+    if live is not None and session in ("up", "starting") and worker["session_id"] not in live:
+        session = "down"
+    shown = dict(worker)
+    shown["session"] = session
+    shown["status"] = _status_of(worker["work"], session)
+    shown["attention"] = _attention(attention, session, now)
+    return shown
+
+
+def _status_of(work: str, session: str) -> str:
+    # The same words as `model.status_of`, which would cost more to import than everything here.
+    return "offline" if session in ("down", "crashed") and work != "error" else work
+
+
+def _attention(attention: dict[str, Any] | None, session: str, now: float) -> dict[str, Any]:
+    if attention is None or session != "up":
+        return dict(NO_ATTENTION)
+    shown = {key: attention.get(key) for key in ("state", "detail", "confidence", "source")}
+    shown["age_secs"] = round(max(0.0, now - attention.get("at_unix", now)), 1)
+    return shown
+
+
+def status_text(document: dict[str, Any]) -> str:
+    daemon = document["daemon"]
+    running = f"daemon runs (pid {daemon['pid']})" if daemon["running"] else "no daemon: `llmc up` starts it"
+    lines = [f"LLMC  {document['root']}  branch {document['branch'] or '?'}  {running}"]
+    workers = document["workers"]
+    if not workers:
+        return lines[0] + "\nno workers yet: `llmc add NAME` makes one"
+    width = max(len(worker["name"]) for worker in workers)
+    lines += [_line(worker, width) for worker in workers]
+    return "\n".join(lines)
+
+
+def _line(worker: dict[str, Any], width: int) -> str:
+    now = time.time()
+    status = worker["status"]
+    hidden = f" ({worker['work']})" if status == "offline" and worker["work"] != "idle" else ""
+    attention = ATTENTION_SHOWN.get(worker["attention"]["state"], "")
+    task = one_line(worker["current_prompt"] or "", PROMPT_WIDTH) or ("ready for a task" if status == "idle" else "")
+    evidence = worker.get("evidence") or {}
+    why = one_line(f"{evidence.get('signal', '')} {evidence.get('detail', '')}".strip(), 50)
+    since = age(now - float(worker.get("last_activity_unix") or now))
+    shown = f"{worker['name']:<{width}}  {status + hidden:<22} {attention:<6}"
+    return f"{shown} {task:<{PROMPT_WIDTH}} {since:>4}  {why}".rstrip()
+
+
+def run(app: App, args: Namespace) -> Result:
+    """The long way, for `--watch` and for words in another order."""
+    from llmc.commands.result import Result
+
+    root = app.root()
+    if args.watch:
+        _watch(app, root)
+    document = status_document(root)
+    return Result(status_short(document) if args.short else status_text(document), document)
+
+
+def _watch(app: App, root: Root) -> None:
+    """Until the person has seen enough (Ctrl-C)."""
+    from llmc.host.watch import open_watch, wait_for_change
+
+    watch = open_watch()
+    for path in (root.path, root.inside("run"), root.inside("run", "attention")):
+        watch.add(path, "status", frozenset())
+    while True:
+        app.console.show(status_text(status_document(root)))
+        wait_for_change(watch, WATCH_SECS)
+
+
+def status_short(document: dict[str, Any]) -> str:
+    return " ".join(f"[{worker['name']}: {worker['status']}]" for worker in document["workers"])

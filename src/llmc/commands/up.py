@@ -1,0 +1,85 @@
+"""`llmc up`: the daemon, in the foreground with a live view or in the background."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import Namespace
+
+from llmc.app import App, open_site
+from llmc.commands.result import Result
+from llmc.commands.status import status_document, status_text
+from llmc.daemon.loop import Daemon
+from llmc.daemon.process import daemon_lock, refuse_second, running_daemon
+from llmc.daemon.signals import Ending
+from llmc.errors import LlmcError
+from llmc.host.processes import is_running
+from llmc.host.terminal import start_in_background
+from llmc.host.watch import open_watch, wait_for_change
+from llmc.model import Session
+from llmc.root import Root
+from llmc.site import Site
+
+STARTED_WITHIN_SECS = 20.0
+SETTLED_WITHIN_SECS = 180.0
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    site.tmux.require_version()
+    site.git.require_version()
+    refuse_second(site.root)
+    return _detached(app, site, args) if args.detach else _foreground(app, site.root, args)
+
+
+def _foreground(app: App, root: Root, args: Namespace) -> Result:
+    with daemon_lock(root):
+        daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, changed=lambda _: _show(app, root))
+        _show(app, root)
+        ending = daemon.run()
+    words = "the agents were stopped" if ending is Ending.STOP_AGENTS else "the agents go on"
+    return Result(f"the daemon has ended; {words}", {"ended": True})
+
+
+def _show(app: App, root: Root) -> None:
+    if app.console.is_terminal:
+        app.console.show(f"{status_text(status_document(root))}\n\nCtrl-C stops the agents and leaves")
+
+
+def _detached(app: App, site: Site, args: Namespace) -> Result:
+    words = ["--root", site.root.path, "up", *(["--no-patrol"] if args.no_patrol else [])]
+    argv = [sys.executable, "-P", "-m", "llmc.cli.main", *words]
+    pid = start_in_background(argv, site.root.daemon_log)
+    _wait_for_lock(site, pid)
+    workers = _wait_for_sessions(site, pid)
+    lines = [f"the daemon runs (pid {pid})", *(f"{name}: {status}" for name, status in workers.items())]
+    failed = any(status == "error" for status in workers.values())
+    return Result("\n".join(lines), {"pid": pid, "workers": dict(workers)}, 1 if failed else 0)
+
+
+def _wait_for_lock(site: Site, pid: int) -> None:
+    until = time.monotonic() + STARTED_WITHIN_SECS
+    while running_daemon(site.root) is None:
+        if not is_running(pid) or time.monotonic() > until:
+            raise LlmcError("the daemon did not start", f"its words are in {site.root.daemon_log}")
+        time.sleep(0.02)
+
+
+def _wait_for_sessions(site: Site, pid: int) -> dict[str, str]:
+    """Until every worker is up or has failed to come up."""
+    watch = open_watch()
+    watch.add(site.root.path, "state", frozenset(("state.json",)))
+    until = time.monotonic() + SETTLED_WITHIN_SECS
+    try:
+        while is_running(pid) and time.monotonic() < until:
+            workers = site.ledger.load().workers.values()
+            if all(_has_settled(worker.session, worker.status) for worker in workers):
+                break
+            wait_for_change(watch, 0.5)
+    finally:
+        watch.close()
+    return {name: worker.status for name, worker in site.ledger.load().workers.items()}
+
+
+def _has_settled(session: Session, status: str) -> bool:
+    return session is Session.UP or status == "error"
