@@ -247,6 +247,12 @@ class WorkerHistory(RuleBasedStateMachine):
         assert len(pending) == len(self.worker.pending)
 
     @invariant()
+    def somebody_starts_what_is_starting(self) -> None:
+        if self.worker.session is Session.STARTING:
+            kinds = tuple(type(from_step(step)) for step in self.worker.pending)
+            assert StartSession in kinds or StopSession in kinds
+
+    @invariant()
     def evidence_tells_why(self) -> None:
         if self.worker.work is not Work.IDLE:
             assert self.worker.evidence.signal != "created"

@@ -64,7 +64,7 @@ def _add(verbs: _SubParsersAction[Parser], command: Command) -> None:
         epilog="example:\n" + "\n".join(f"  {line}" for line in command.examples),
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(module=command.module, verb=command.name)
+    parser.set_defaults(verb=command.name)
     parser.add_argument("--root", metavar="DIR", default=SUPPRESS, help=SUPPRESS)
     if command.answers:
         parser.add_argument("--json", action="store_true", help="answer as JSON")

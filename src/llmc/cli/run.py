@@ -8,6 +8,7 @@ from importlib import import_module
 from llmc.cli.failures import report, report_bug, report_interrupt, report_os_error
 from llmc.cli.parser import make_parser
 from llmc.cli.render import Terminal, show_result
+from llmc.commands.result import Result
 from llmc.errors import LlmcError
 
 
@@ -15,7 +16,11 @@ def run(argv: list[str]) -> int:
     args = make_parser().parse_args(argv)
     want_json = bool(getattr(args, "json", False))
     try:
-        module = import_module(f"llmc.commands.{args.module}")
+        if args.verb == "completion":
+            from llmc.cli.completion import make_script
+
+            return show_result(Result(make_script(args.shell)), want_json=False)
+        module = import_module(f"llmc.commands.{args.verb}")
         from llmc.app import App
 
         console = Terminal(want_json=want_json, assume_yes=bool(getattr(args, "yes", False)))

@@ -20,10 +20,6 @@ class Command:
     words: tuple[Word, ...] = ()
     answers: bool = True
     """Whether there is something to say as JSON."""
-    module: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "module", self.module or self.name)
 
 
 def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argparse as it is

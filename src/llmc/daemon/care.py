@@ -6,12 +6,14 @@ from enum import Enum
 
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
-from llmc.model import Session
+from llmc.git.history import is_ancestor
+from llmc.model import Session, Turn, Work, Worker
+from llmc.observe.branches import upstream_tip
 from llmc.observe.screens import ScreenLooks
 from llmc.observe.tending import tend_session, tend_work
 from llmc.observe.terminals import look_at_panes
 from llmc.perform.notices import tell
-from llmc.perform.settle import settle
+from llmc.perform.settle import ask, settle
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
 
@@ -41,9 +43,21 @@ def _care(site: Site, name: str, looks: ScreenLooks, bring_up: bool) -> Cared:
             site.ledger.apply(name, ev.StartAsked(site.now()))
         if site.worker(name).pending:
             settle(site, name)
+        _keep_up_to_date(site, site.worker(name))
     finally:
         lock.release()
     return Cared.DONE
+
+
+def _keep_up_to_date(site: Site, worker: Worker) -> None:
+    """Work that waits for review follows the branch, so that the reviewer sees it as it would land."""
+    if worker.work is not Work.NEEDS_REVIEW or worker.session is not Session.UP or worker.pending:
+        return
+    tip = upstream_tip(site)
+    if tip is None or worker.commit_sha is None or worker.turn is Turn.OPEN:
+        return
+    if not is_ancestor(site.git, site.root.path, tip, worker.commit_sha):
+        ask(site, worker.name, ev.RebaseAsked(site.now(), tip))
 
 
 def _tell_all(site: Site, decisions: list[Decision]) -> None:

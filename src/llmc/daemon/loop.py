@@ -10,9 +10,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from selectors import EVENT_READ, DefaultSelector
 
 from llmc.core import events as ev
+from llmc.daemon import upstream
 from llmc.daemon.care import Cared, care_for
 from llmc.daemon.deaths import Deaths
 from llmc.daemon.signals import Ending, EndingSignals
+from llmc.daemon.upstream import fetch_upstream, watch_upstream
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
 from llmc.model import Session, State
@@ -49,6 +51,7 @@ class Daemon:
         self.due: dict[str, float] = {}
         """Who is to be looked after, and from when on (monotonic time)."""
         self.under_way: dict[str, Future[Cared]] = {}
+        self.fetching: Future[str] | None = None
         self.next_patrol = 0.0
 
     def run(self) -> Ending:
@@ -56,6 +59,7 @@ class Daemon:
         if self.watch.fileno() is not None:
             self.selector.register(self.watch.fileno() or 0, EVENT_READ, ("files", 0))
         self.watch.add(self.site.root.path, "root", STATE_FILES)
+        watch_upstream(self.site, self.watch)
         self._read_state()
         try:
             while self.signals.ending is None:
@@ -77,6 +81,7 @@ class Daemon:
         self.signals.drain()
         self._notice_files()
         self._collect()
+        self._fetched()
         self._patrol_if_due()
         self._begin_work()
 
@@ -92,6 +97,8 @@ class Daemon:
         for name in self.watch.changed():
             if name == "root":
                 self._read_state()
+            elif name == upstream.NAME:
+                self._fetch()
             else:
                 self._soon(name)
 
@@ -102,6 +109,20 @@ class Daemon:
         if done:
             self._read_state()
             self.changed(self.site)
+
+    def _fetch(self) -> None:
+        if self.fetching is None:
+            self.fetching = self.pool.submit(fetch_upstream, self.site)
+            self.fetching.add_done_callback(lambda _: self.signals.wake())
+
+    def _fetched(self) -> None:
+        if self.fetching is None or not self.fetching.done():
+            return
+        failure, self.fetching = self.fetching.exception(), None
+        if failure is not None:
+            self._log("", str(failure))
+        for name in self.known:
+            self._soon(name)
 
     def _finished(self, name: str, work: Future[Cared]) -> None:
         failure = work.exception()
@@ -132,6 +153,7 @@ class Daemon:
         self.next_patrol = now + self.site.config.defaults.patrol_interval_secs
         if self.patrol and self.known:
             self.site.ledger.remember_patrol(self.site.now())
+            self._fetch()
             for name in self.known:
                 self._soon(name)
 

@@ -8,7 +8,7 @@ from llmc.errors import LlmcError
 from llmc.git.backup_record import NAMESPACE, Backup, expired, message_of, read_backup, ref_name
 from llmc.git.failure import GitError
 from llmc.git.history import is_ancestor
-from llmc.git.parse import StatusKind, decode, encode
+from llmc.git.parse import StatusEntry, StatusKind, decode, encode
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import (
     branch_tip,
@@ -50,10 +50,9 @@ def make_backup(
         return None
     if not plan.has_files:
         return _store(git, worktree, plan, f"{plan.head_sha}^{{tree}}", tips)
-    snapshot = take(git, worktree, plan.left_out)
-    state = _commit(
-        git, worktree, snapshot.state, [plan.head_sha], f"LLMC backup of {worker}: index and state\n", at_unix
-    )
+    snapshot = take(git, worktree, tuple(path for path in plan.left_out if path not in plan.dirty))
+    title = f"LLMC backup of {worker}: index and state\n"
+    state = _commit(git, worktree, snapshot.state, [plan.head_sha], title, at_unix)
     return _store(git, worktree, plan, snapshot.files, [plan.head_sha, state, *tips[1:]])
 
 
@@ -69,7 +68,7 @@ def backup_branch(git: Git, root: str, worker: str, at_unix: float, branch: str,
 def _look(git: Git, worktree: str, worker: str, at_unix: float, branch: str, reason: str) -> Backup:
     head = require_commit(git, worktree, "HEAD")
     dirty = status(git, worktree)
-    nested = tuple(each.path for each in dirty if each.kind is StatusKind.UNTRACKED and each.path.endswith("/"))
+    nested = [each.path for each in dirty if _is_nested(each)]
     return Backup(
         ref="",
         sha="",
@@ -81,9 +80,13 @@ def _look(git: Git, worktree: str, worker: str, at_unix: float, branch: str, rea
         branch=branch,
         branch_sha=branch_tip(git, worktree, branch) or head,
         dirty=tuple(each.path for each in dirty if each.path not in nested),
-        left_out=nested,
+        left_out=(*nested, *(each.path for each in dirty if each.inner)),
         has_files=bool(dirty or operations(git, worktree)),
     )
+
+
+def _is_nested(entry: StatusEntry) -> bool:
+    return entry.kind is StatusKind.UNTRACKED and entry.path.endswith("/")
 
 
 def _tips(git: Git, worktree: str, plan: Backup) -> list[str]:
@@ -153,11 +156,15 @@ def restore_backup(git: Git, worktree: str, backup: Backup) -> None:
 
 
 def _check_out(git: Git, worktree: str, backup: Backup) -> None:
-    tip = branch_tip(git, worktree, backup.on_branch) if backup.on_branch else None
-    free = backup.on_branch and (tip is None or is_ancestor(git, worktree, tip, backup.head_sha))
+    head, branch = backup.head_sha, backup.on_branch
     # A branch that has gone on since keeps its commits; the files come back beside it.
-    where = ("-B", backup.on_branch, backup.head_sha) if backup.on_branch and free else ("--detach", backup.head_sha)
+    where = ("-B", branch, head) if branch and _holds_no_more_than(git, worktree, branch, head) else ("--detach", head)
     git.run(worktree, *NO_HOOKS, "checkout", "--quiet", "--force", *where, "--", timeout=LONG)
+
+
+def _holds_no_more_than(git: Git, worktree: str, branch: str, head: str) -> bool:
+    tip = branch_tip(git, worktree, branch)
+    return tip is None or is_ancestor(git, worktree, tip, head)
 
 
 def expire_backups(git: Git, root: str, keep_days: float, keep_count: int, now: float) -> tuple[Backup, ...]:

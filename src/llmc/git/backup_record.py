@@ -29,7 +29,7 @@ class Backup:
     branch_sha: str
     dirty: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    """Repositories of their own inside the worktree: git cannot keep their files in another one."""
+    """Repositories inside the worktree, submodules with changes too: git cannot keep their files in another one."""
     has_files: bool = False
     """Whether files, index and unfinished operations are kept too, and not only commits."""
 

@@ -156,7 +156,7 @@ def _why_not_fetched(git: Git, root: str, branch: str, failed: GitError) -> Llmc
             f"the source repository has no branch {branch} any more",
             "bring the branch back, or name another one: `llmc config set repo.branch NAME`",
         )
-    if "does not appear to be a git repository" in failed.words or "does not exist" in failed.words:
+    if "does not appear to be a git repository" in failed.words:
         url = decode(git.run(root, "config", "--get", f"remote.{REMOTE}.url").out).strip()
         return SourceGoneError(
             f"there is no git repository at {url} any more",

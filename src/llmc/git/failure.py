@@ -62,7 +62,7 @@ def hint_for(words: str) -> str:
         found = pattern.search(words)
         if found:
             return hint.format(**found.groupdict())
-    return ""
+    return "run `llmc doctor` to see what is wrong"
 
 
 def is_locked(words: str) -> bool:

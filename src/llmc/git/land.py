@@ -183,7 +183,7 @@ def _fast_forward(git: Git, source: str, checkout: str, branch: str, old_sha: st
     if done.ok or _has_landed(git, source, branch, new_sha):
         return
     _expect_at(git, source, branch, old_sha)
-    files = refused_files(done.complaint) if "would be overwritten" in done.complaint else ()
+    files = refused_files(done.complaint)
     if files:
         raise LocalChangesError(checkout, files)
     raise GitError(("merge", *options, new_sha), done.complaint, done.code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -37,6 +38,8 @@ class StatusEntry:
     kind: StatusKind
     code: str
     """Git's XY: index and worktree, `.` for unchanged; `??` for untracked."""
+    inner: bool = False
+    """Files inside of a submodule changed, which this repository cannot see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Unmerged:
 
 def parse_status(raw: bytes) -> tuple[StatusEntry, ...]:
     """Reads `git status --porcelain=v2 -z --no-renames`."""
-    return tuple(_status_entry(record) for record in nul_fields(raw))
+    return tuple(_status_entry(record) for record in nul_fields(raw) if not record.startswith("# "))
 
 
 def _status_entry(record: str) -> StatusEntry:
@@ -59,7 +62,8 @@ def _status_entry(record: str) -> StatusEntry:
         case "? ":
             return StatusEntry(record[2:], StatusKind.UNTRACKED, "??")
         case "1 ":
-            return StatusEntry(record.split(" ", 8)[8], StatusKind.CHANGED, record[2:4])
+            inner = record[5] == "S" and record[7:9] != ".."
+            return StatusEntry(record.split(" ", 8)[8], StatusKind.CHANGED, record[2:4], inner)
         case "u ":
             return StatusEntry(record.split(" ", 10)[10], StatusKind.UNMERGED, record[2:4])
     raise ValueError(f"git status said {record!r}")
@@ -81,6 +85,8 @@ class Worktree:
     """Without `refs/heads/`; None when HEAD is detached or the repository bare."""
     bare: bool = False
     locked: bool = False
+    unfinished: bool = False
+    """Git still fills the directory, or was ended while it did."""
     missing: bool = False
     """The directory is gone; git would prune the entry."""
 
@@ -104,6 +110,7 @@ def _worktree(found: dict[str, str]) -> Worktree:
         branch=branch.removeprefix("refs/heads/") if branch else None,
         bare="bare" in found,
         locked="locked" in found,
+        unfinished=found.get("locked") == "initializing",
         missing="prunable" in found,
     )
 
@@ -128,7 +135,12 @@ def _file_stat(added: str, removed: str, path: str) -> FileStat:
     return FileStat(path, int(added), int(removed))
 
 
+_REFUSAL = re.compile(r"would be (overwritten|removed) by|would lose untracked files")
+
+
 def refused_files(words: str) -> tuple[str, ...]:
-    """The files that git lists, indented, when it will not overwrite local changes."""
+    """The files that git lists, indented, when it will not overwrite local changes; none for other complaints."""
+    if not _REFUSAL.search(words):
+        return ()
     listed = [line.strip() for line in words.split("\n") if line[:1] in ("\t", " ")]
     return tuple(dict.fromkeys(name for name in listed if name))

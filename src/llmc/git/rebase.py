@@ -23,7 +23,6 @@ _PLAIN = [
     "--no-gpg-sign",
     "--no-verify",
     "--no-stat",
-    "--rerere-autoupdate",
 ]
 
 
@@ -90,12 +89,15 @@ def rebase_onto(git: Git, worktree: str, onto: str) -> Rebased | Conflicted:
     if current_branch(git, worktree) is None:
         raise RebaseRefusedError(f"{worktree} has no branch checked out", "check out the worker's branch there first")
     target = require_commit(git, worktree, onto)
-    done = _rebase(git, worktree, *_PLAIN, target)
-    return _outcome(git, worktree, done)
+    try:
+        return _outcome(git, worktree, _rebase(git, worktree, *_PLAIN, target))
+    except GitError:
+        abort_rebase(git, worktree)
+        raise
 
 
 def continue_rebase(git: Git, worktree: str) -> Rebased | Conflicted:
-    """Goes on with a rebase whose conflicts are all staged."""
+    """Goes on with a rebase whose conflicts are all staged. If it cannot, the resolutions stay where they are."""
     return _outcome(git, worktree, _rebase(git, worktree, "--continue"))
 
 
@@ -111,12 +113,11 @@ def _outcome(git: Git, worktree: str, done: Completed) -> Rebased | Conflicted:
         if files:
             return Conflicted(files)
         if progress == tried_at:
-            abort_rebase(git, worktree)
             break
         # rerere knew every answer and staged it, or a lock came in between: the next step is ours.
         tried_at = progress
         done = _rebase(git, worktree, "--continue")
-    if not done.ok:
+    if progress or not done.ok:
         raise GitError(("rebase",), done.complaint, done.code)
     return Rebased(require_commit(git, worktree, "HEAD"))
 

@@ -122,7 +122,8 @@ def status(git: Git, worktree: str) -> tuple[StatusEntry, ...]:
 
 
 def raw_status(git: Git, worktree: str) -> bytes:
-    return git.run(worktree, "status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames").out
+    args = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-show-stash")
+    return git.run(worktree, "status", *args).out
 
 
 def list_worktrees(git: Git, repository: str) -> tuple[Worktree, ...]:

@@ -1,7 +1,7 @@
 """A worktree as git objects and back: files, index with all of its stages, and unfinished operations.
 
-Nothing in the worktree or its index changes while it is taken. Contents pass through git's own filters (line
-endings, LFS), as they do in a commit.
+Nothing in the worktree or its index changes while it is taken. Contents pass through the filters that the
+repository itself asks for in .gitattributes (LFS, line endings), as they do in a commit; otherwise they are exact.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from llmc.git.parse import decode, encode
 from llmc.git.repository import git_paths
-from llmc.git.runner import LONG, NO_HOOKS, Git
+from llmc.git.runner import LONG, Git
 
 # What makes git believe that it is in the middle of something; plain files with no absolute paths in them.
 _OPERATION = (
@@ -28,7 +28,8 @@ _OPERATION = (
     "REVERT_HEAD",
     "REBASE_HEAD",
 )
-_AS_IS = ("-c", "core.autocrlf=false", "-c", "core.safecrlf=false", "-c", "core.attributesFile=/dev/null")
+_EXACT = ("-c", "core.autocrlf=false", "-c", "core.safecrlf=false")
+_AS_IS = (*_EXACT, "-c", "core.attributesFile=/dev/null")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def take(git: Git, worktree: str, left_out: tuple[str, ...]) -> Snapshot:
 
 def put_back(git: Git, worktree: str, files: str, state: str) -> None:
     """Makes files, index and operations what they were. HEAD must already be where it was."""
-    git.run(worktree, *NO_HOOKS, "read-tree", "--reset", "-u", files, timeout=LONG)
+    git.run(worktree, *_EXACT, "read-tree", "--no-recurse-submodules", "--reset", "-u", files, timeout=LONG)
     git.run(worktree, "read-tree", "--empty")
     listed = git.run(worktree, "ls-tree", "-r", "-z", f"{state}:index").out
     git.run(worktree, "update-index", "-z", "--index-info", stdin=index_info(listed), timeout=LONG)
@@ -76,8 +77,8 @@ def _files_tree(git: Git, worktree: str, scratch: str, left_out: tuple[str, ...]
         git.host.copy_file(index, temporary["GIT_INDEX_FILE"])
     specs = [":/", *(f":(top,literal,exclude){path.rstrip('/')}" for path in left_out)]
     pathspecs = b"".join(encode(spec) + b"\0" for spec in specs)
-    add = ("-c", "core.safecrlf=false", "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul")
-    git.run(worktree, *add, stdin=pathspecs, env=temporary, timeout=LONG)
+    add = ("add", "--all", "--sparse", "--no-ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+    git.run(worktree, *_EXACT, *add, stdin=pathspecs, env=temporary, timeout=LONG)
     return git.text(worktree, "write-tree", env=temporary)
 
 

@@ -30,10 +30,10 @@ def add_worktree(git: Git, root: str, name: str, branch: str, start_sha: str) ->
     """Makes the worktree on a new branch and returns its path; done again, it changes nothing."""
     path = worktree_path(root, name)
     known = find_worktree(git, root, name)
-    if known and not known.missing and known.branch == branch:
+    if known and not known.missing and not known.unfinished:
         return path
     _refuse_to_bury(git, root, branch, start_sha)
-    if known and known.missing:
+    if known:
         remove_worktree(git, root, name)
     git.run(root, *NO_HOOKS, "worktree", "add", "--quiet", "--no-track", "-B", branch, path, start_sha, timeout=LONG)
     return path

@@ -5,16 +5,17 @@ What a field may hold is read from the types of the model, so that a new field n
 
 from __future__ import annotations
 
+import reprlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from llmc.errors import LlmcError
-from llmc.model import SCHEMA, Evidence, Json, State, Step, Work, Worker
+from llmc.model import SCHEMA, Json, State, Work, Worker
 
 DAY = 86_400.0
 SHOWN_PROBLEMS = 5
@@ -171,7 +172,7 @@ def _migrate(data: object, source: str) -> dict[str, Any]:
     return data
 
 
-def _plain_fields(value: Worker | Step | Evidence) -> dict[str, Json]:
+def _plain_fields(value: Any) -> dict[str, Json]:  # noqa: ANN401 - any dataclass of the model
     return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
 
 
@@ -180,11 +181,9 @@ def _plain(value: Any) -> Json:  # noqa: ANN401 - whatever a field of the model 
         return value  # type: ignore[no-any-return]
     if isinstance(value, StrEnum):
         return str(value)
-    if isinstance(value, Step | Evidence):
-        return _plain_fields(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return dict(value)
+    return dict(value) if isinstance(value, Mapping) else _plain_fields(value)
 
 
 # Reading: each reader gives the value, or the end of a sentence that begins with the name of the field.
@@ -197,8 +196,7 @@ class _MismatchError(Exception):
 
 
 def _must_be(wanted: str, value: object) -> _MismatchError:
-    found = repr(value)
-    return _MismatchError(f"must be {wanted}, not {found if len(found) <= 40 else found[:40] + '...'}")
+    return _MismatchError(f"must be {wanted}, not {reprlib.repr(value)}")
 
 
 def _text(value: object) -> str:
@@ -250,10 +248,8 @@ def _reader(kind: Any) -> Reader:  # noqa: ANN401 - a type hint has no type of i
         return _list_of(_reader(choices[0]))
     if get_origin(kind) is Mapping:
         return _by_name(_reader(choices[1]))
-    if kind in (Step, Evidence):
-        return _object_of(kind)
     if not choices:
-        return _one_of(kind)
+        return _object_of(kind) if is_dataclass(kind) else _one_of(kind)
     return _optional(_reader(choices[0])) if len(choices) == 1 else _json
 
 
@@ -290,7 +286,7 @@ def _by_name(read: Reader) -> Reader:
     return read_all
 
 
-def _object_of(kind: type) -> Reader:
+def _object_of(kind: Any) -> Reader:  # noqa: ANN401 - any dataclass of the model
     def read(value: object) -> object:
         values, wrong = _record(value, _readers(kind), _required(kind))
         if wrong:
@@ -325,7 +321,7 @@ def _readers(kind: type) -> dict[str, Reader]:
 
 
 @cache
-def _required(kind: Any) -> frozenset[str]:  # noqa: ANN401 - any of the model's dataclasses
+def _required(kind: Any) -> frozenset[str]:  # noqa: ANN401 - any dataclass of the model
     return frozenset(f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING)
 
 

@@ -110,7 +110,7 @@ class FileLock:
         identity = _identity(fd)
         if _held.get(identity) == threading.get_ident():
             raise RuntimeError(f"{self.path} is already held by this thread")
-        if not _flock(fd, fcntl.LOCK_EX) or not _is_still_there(fd, self.path):
+        if not try_flock(fd, fcntl.LOCK_EX) or not leads_to(self.path, fd):
             return False
         _held[identity] = threading.get_ident()
         _sign(fd)
@@ -136,7 +136,7 @@ def is_held(path: Path | str) -> Holder | None:
     except OSError as error:
         raise disk_error(path, error) from error
     try:
-        return None if _flock(fd, fcntl.LOCK_SH) else read_holder(path)
+        return None if try_flock(fd, fcntl.LOCK_SH) else read_holder(path)
     finally:
         os.close(fd)
 
@@ -148,6 +148,22 @@ def read_holder(path: Path | str) -> Holder:
         return Holder(int(said["pid"]), str(said["command"]), float(said["since_unix"]))
     except (OSError, ValueError, KeyError, TypeError):
         return Holder(0, "", 0.0)
+
+
+def try_flock(fd: int, kind: int) -> bool:
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def leads_to(path: Path, fd: int) -> bool:
+    """Whether the name still leads to the open file: a lock on one that was renamed or deleted excludes nobody."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
@@ -183,22 +199,6 @@ _held: dict[tuple[int, int, int], int] = {}
 def _identity(fd: int) -> tuple[int, int, int]:
     status = os.fstat(fd)
     return os.getpid(), status.st_dev, status.st_ino
-
-
-def _flock(fd: int, kind: int) -> bool:
-    try:
-        fcntl.flock(fd, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _is_still_there(fd: int, path: Path) -> bool:
-    """Whether the name still leads to the file that was locked: a lock on a deleted file excludes nobody."""
-    try:
-        return os.path.samestat(os.fstat(fd), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _is_gone(pid: int) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from llmc.store.lock import disk_errors
 
@@ -82,8 +83,9 @@ def peek_prompts(
     return found
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _File:
+class _File(NamedTuple):
+    """In the order in which events are taken; a tuple, because a flood is sorted again for each batch."""
+
     mtime_ns: int
     name: str
     size: int
@@ -94,9 +96,11 @@ def _files(directory: Path | str) -> Iterator[_File]:
     with suppress(FileNotFoundError), os.scandir(directory) as entries:
         for entry in entries:
             if entry.name.endswith(".json") and not entry.name.startswith("."):
-                with suppress(FileNotFoundError):
+                try:
                     status = entry.stat(follow_symlinks=False)
-                    yield _File(status.st_mtime_ns, entry.name, status.st_size)
+                except FileNotFoundError:
+                    continue  # taken meanwhile
+                yield _File(status.st_mtime_ns, entry.name, status.st_size)
 
 
 def _read_batch(directory: Path | str, files: list[_File]) -> list[SpooledEvent]:

@@ -12,7 +12,9 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from llmc.model import State
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, decode, encode, parse
@@ -47,6 +49,8 @@ class StateFile:
         self._new_backup = self.root / ".state.json.bak.new"
         self._lock_timeout = lock_timeout
         self._clock = clock
+        self._known: tuple[bytes, State] | None = None
+        """The file as it was last read or written here, and what it says: to decode it takes longer than to read it."""
 
     @property
     def exists(self) -> bool:
@@ -54,10 +58,13 @@ class StateFile:
 
     def load(self) -> State:
         with self._advice():
-            return self._decode(self.path)
+            raw = _read_regular(self.path)
+            if self._known is None or self._known[0] != raw:
+                self._known = raw, self._decode(raw, self.path)
+            return self._known[1]
 
     def load_backup(self) -> State:
-        return self._decode(self.backup_path)
+        return self._decode(_read_regular(self.backup_path), self.backup_path)
 
     def transact(self, change: Change) -> State:
         """Under the lock: reload, change, check, save if something differs. What raises leaves everything as it was."""
@@ -68,21 +75,21 @@ class StateFile:
         """As `transact`, for a state that contradicts itself and that `change` puts right."""
         with self._lock_existing():
             with self._advice():
-                before = parse(_read_json(self.path), source=str(self.path))
+                before = parse(_from_json(_read_regular(self.path), self.path), source=str(self.path))
             return self._apply(change, before)
 
-    def create(self, state: State | None = None, *, replace: bool = False) -> State:
-        """The first state. With `replace`, what stands there is set aside under another name, not deleted."""
+    def create(self, state: State | None = None, *, overwrite: bool = False) -> State:
+        """The first state. With `overwrite`, what stands there is set aside under another name, not deleted."""
         state = state or State()
         with disk_errors(self.root):
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._lock():
-            if not replace:
+            if not overwrite:
                 self._refuse_to_overwrite()
-            data = self._render(state, State())
+            state = self._checked(state, State())
             with disk_errors(self.path):
                 _set_aside(self.path)
-                self._write(data)
+                self._write(_to_json(state))
                 _set_aside(self.backup_path)
                 self.backup_path.unlink(missing_ok=True)
         return state
@@ -96,8 +103,8 @@ class StateFile:
                 self._write(self.backup_path.read_bytes())
         return state
 
-    def _decode(self, path: Path) -> State:
-        return decode(_read_json(path), now=self._clock(), source=str(path))
+    def _decode(self, raw: bytes, path: Path) -> State:
+        return decode(_from_json(raw, path), now=self._clock(), source=str(path))
 
     @contextmanager
     def _advice(self) -> Iterator[None]:
@@ -137,21 +144,24 @@ class StateFile:
             raise StateExistsError(f"{self.path} is gone, but its backup is there", "run `llmc doctor --repair`")
 
     def _apply(self, change: Change, before: State) -> State:
-        after = change(before)
+        after = self._checked(change(before), before)
         if after == before:
             return before
-        data = self._render(after, before)
+        data = _to_json(after)
         with disk_errors(self.path):
             self._write(data, keep_previous=True)
+        self._known = data, after
         return after
 
-    def _render(self, after: State, before: State) -> bytes:
-        """What to write, after making sure that it could be read again."""
+    def _checked(self, after: State, before: State) -> State:
+        """As it will be read again. Workers that did not change were checked when they came from the file."""
         changed = {key: worker for key, worker in after.workers.items() if before.workers.get(key) is not worker}
-        parse(encode(State(changed, after.last_reviewed_worker, after.patrol_last_run_unix)), source="the new state")
+        read_again = parse(encode(replace(after, workers=changed)), source="the new state")
+        workers = {key: read_again.workers.get(key, worker) for key, worker in after.workers.items()}
+        after = replace(read_again, workers=MappingProxyType(workers))
         if problems := check(after, now=self._clock()):
             raise StateInvalidError("the new state", problems)
-        return _ENCODER.encode(encode(after)).encode() + b"\n"
+        return after
 
     def _write(self, data: bytes, *, keep_previous: bool = False) -> None:
         try:
@@ -174,8 +184,7 @@ class StateFile:
         self._new_backup.replace(self.backup_path)
 
 
-def _read_json(path: Path) -> object:
-    raw = _read_regular(path)
+def _from_json(raw: bytes, path: Path) -> object:
     try:
         return json.loads(raw, object_pairs_hook=_unique, parse_constant=_refuse)
     except json.JSONDecodeError as error:
@@ -183,6 +192,10 @@ def _read_json(path: Path) -> object:
     except (ValueError, RecursionError) as error:
         why = str(error)
     raise StateBrokenError(f"{path} is damaged: {why}", "mend it in an editor or run `llmc doctor --repair`")
+
+
+def _to_json(state: State) -> bytes:
+    return _ENCODER.encode(encode(state)).encode() + b"\n"
 
 
 def _missing(path: Path) -> StateMissingError:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
@@ -13,7 +15,10 @@ from typing import BinaryIO
 
 from llmc.errors import LlmcError
 from llmc.model import Json
-from llmc.store.lock import FileLock, disk_error, disk_errors
+from llmc.store.lock import disk_error, disk_errors, leads_to, try_flock
+
+ROTATION_SECONDS = 1.0
+"""Longer than any rotation, which is a few renames; after that, a line in an old file is better than none."""
 
 
 class WorkerLog:
@@ -39,8 +44,7 @@ class WorkerLog:
         try:
             with disk_errors(names[0]):
                 self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                if _append_line(names[0], line) > self._max_bytes:
-                    self._rotate(names)
+                self._write(names, line)
         except LlmcError as error:
             self._warn(f"the log of {worker} was not written: {error}")
             return False
@@ -67,16 +71,17 @@ class WorkerLog:
         newest = self.directory / f"{worker}.log"
         return [newest, *(self.directory / f"{worker}.log.{age}" for age in range(1, self._keep + 1))]
 
-    def _rotate(self, names: list[Path]) -> None:
-        lock = FileLock(self.directory / ".rotate.lock")
-        if not lock.try_acquire():
-            return  # another process is at it, or the next line will try again
+    def _write(self, names: list[Path], line: bytes) -> None:
+        fd = _open_shared(names[0])
         try:
-            with suppress(FileNotFoundError):
-                if names[0].stat().st_size > self._max_bytes:
-                    _shift(names)
+            full = _write_line(fd, line) > self._max_bytes
+            # Whoever does not get the file for itself leaves the rotation to the next line.
+            if full and try_flock(fd, fcntl.LOCK_EX) and leads_to(names[0], fd):
+                for newer, older in reversed(list(pairwise(names))):
+                    with suppress(FileNotFoundError):
+                        newer.rename(older)
         finally:
-            lock.release()
+            os.close(fd)
 
 
 class _Place:
@@ -115,6 +120,7 @@ class _Place:
             return []
         if os.fstat(self._file.fileno()).st_size < self._file.tell():  # somebody emptied it
             self._file.seek(0)
+            self._partial = b""
         complete, _, self._partial = (self._partial + self._file.read()).rpartition(b"\n")
         return _lines(complete)
 
@@ -132,14 +138,14 @@ class _Place:
         """The file after the present one, if that one was rotated away."""
         if self._file is None:
             return _open(self._names[0])
-        here = os.fstat(self._file.fileno())
-        if here.st_nlink == 0:
-            return self._oldest_since(here.st_mtime_ns)
+        here = self._file.fileno()
+        if os.fstat(here).st_nlink == 0:
+            return self._oldest_since(os.fstat(here).st_mtime_ns)
         for newer, older in pairwise(self._names):
-            if _leads_to(older, here):
+            if leads_to(older, here):
                 file = _open(newer)
                 # Names move from the oldest on: if ours has not moved meanwhile, neither had the newer one.
-                if file is None or _leads_to(older, here):
+                if file is None or leads_to(older, here):
                     return file
                 file.close()
         return None
@@ -154,24 +160,29 @@ class _Place:
         return None
 
 
-def _append_line(path: Path, line: bytes) -> int:
-    """Writes in one piece, so that lines of several processes never mix. The size of the file afterwards."""
-    fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        size = os.fstat(fd).st_size
-        if size and os.pread(fd, 1, size - 1) != b"\n":
-            line = b"\n" + line  # a full disk once cut a line short
-        if os.write(fd, line) < len(line):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return size + len(line)
-    finally:
+def _open_shared(path: Path) -> int:
+    """The newest file, locked against rotation, so that no line goes to a file that its readers have left."""
+    deadline = time.monotonic() + ROTATION_SECONDS
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            if (try_flock(fd, fcntl.LOCK_SH) and leads_to(path, fd)) or time.monotonic() > deadline:
+                return fd
+        except OSError:
+            os.close(fd)
+            raise
         os.close(fd)
+        time.sleep(0.001)
 
 
-def _shift(names: list[Path]) -> None:
-    for newer, older in reversed(list(pairwise(names))):
-        with suppress(FileNotFoundError):
-            newer.rename(older)
+def _write_line(fd: int, line: bytes) -> int:
+    """In one piece, so that lines of several processes never mix. The size of the file afterwards."""
+    size = os.fstat(fd).st_size
+    if size and os.pread(fd, 1, size - 1) != b"\n":
+        line = b"\n" + line  # a full disk once cut a line short
+    if os.write(fd, line) < len(line):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return size + len(line)
 
 
 def _open(path: Path) -> BinaryIO | None:
@@ -185,12 +196,6 @@ def _open(path: Path) -> BinaryIO | None:
 
 def _inode(file: BinaryIO) -> int:
     return os.fstat(file.fileno()).st_ino
-
-
-def _leads_to(name: Path, file: os.stat_result) -> bool:
-    with suppress(FileNotFoundError):
-        return os.path.samestat(name.stat(), file)
-    return False
 
 
 def _lines(content: bytes) -> list[str]:

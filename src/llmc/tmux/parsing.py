@@ -86,10 +86,13 @@ def last_words(screen: str) -> str:
     return " / ".join(lines[-LAST_LINES:])
 
 
-def says_no_server(complaint: str) -> bool:
-    """Whether tmux's words mean that the server does not run, as opposed to any other failure."""
-    return "no server running" in complaint or (
-        "error connecting to" in complaint and "No such file or directory" in complaint
+def says_no_sessions(complaint: str) -> bool:
+    """Whether tmux's words mean that there is no session at all, as opposed to any other failure."""
+    # "no current target" is what a server without any session says to a question about all of them.
+    return (
+        "no server running" in complaint
+        or "no current target" in complaint
+        or ("error connecting to" in complaint and "No such file or directory" in complaint)
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed, Host
-from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_server
+from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_sessions
 
 MINIMUM = (3, 2)
 
@@ -78,7 +78,7 @@ class Tmux:
 
     def stop(self) -> None:
         answer = self.run("kill-server")
-        if not answer.ok and not says_no_server(answer.complaint):
+        if not answer.ok and not says_no_sessions(answer.complaint):
             raise TmuxError(f"tmux kill-server: {answer.complaint}")
 
     # --- sessions ---------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class Tmux:
         """The first pane of every session, by session. Empty only if there is none or no server."""
         answer = self.run("list-panes", "-a", "-F", PANE_FORMAT)
         if not answer.ok:
-            if says_no_server(answer.complaint):
+            if says_no_sessions(answer.complaint):
                 return {}
             raise TmuxError(f"tmux list-panes: {answer.complaint}", "run `llmc doctor`")
         found: dict[str, Pane] = {}
@@ -113,7 +113,7 @@ class Tmux:
     def kill_session(self, name: str) -> None:
         """Ends the session; one that is not there is no failure."""
         answer = self.run("kill-session", "-t", f"={name}")
-        if not answer.ok and "can't find session" not in answer.complaint and not says_no_server(answer.complaint):
+        if not answer.ok and "can't find session" not in answer.complaint and not says_no_sessions(answer.complaint):
             raise TmuxError(f"tmux kill-session: {answer.complaint}", "run `llmc doctor`")
 
     # --- reading and typing -----------------------------------------------------------------------

@@ -86,7 +86,8 @@ def reset_asked(worker: Worker, event: ev.ResetAsked, policy: Policy) -> Move:
     if worker.session is Session.UP and worker.turn is not Turn.OVER:
         # An agent in the middle of a turn would go on writing into the worktree: it starts afresh.
         return Move(with_steps(cancelled, StopSession(), ResetWorktree(drops_task=True), StartSession()))
-    return Move(with_steps(cancelled, ResetWorktree(drops_task=True)))
+    again = (StartSession(),) if worker.session is Session.STARTING else ()
+    return Move(with_steps(cancelled, ResetWorktree(drops_task=True), *again))
 
 
 def start_asked(worker: Worker, event: ev.StartAsked, policy: Policy) -> Move:

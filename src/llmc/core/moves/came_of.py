@@ -27,6 +27,7 @@ from llmc.core.moves.change import (
     return_to,
     with_steps,
     without_step,
+    without_work_steps,
 )
 from llmc.core.policy import Policy
 from llmc.model import Outcome, Session, Turn, Work, Worker
@@ -86,7 +87,7 @@ def _kept_for_rebase(worker: Worker) -> Work | None:
 
 def _not_sent(worker: Worker, event: ev.TextSent) -> Move:
     """The agent has not got the text: what was to follow it does not happen."""
-    worker = replace(worker, pending=())
+    worker = without_work_steps(worker)
     why = f"the text was not delivered: {event.reason}"
     if worker.work is Work.REBASING:
         return Move(worker, (Notify("undelivered", f"{worker.name}: {why}"),), why)
@@ -160,7 +161,11 @@ def step_failed(worker: Worker, event: ev.StepFailed, policy: Policy) -> Move:
     step = pending_step(worker, event.step)
     effect = from_step(step) if step is not None else None
     before = worker.resume_work
-    worker = replace(worker, pending=())
+    worker = without_work_steps(without_step(worker, event.step))
+    if isinstance(effect, StartSession):
+        return error(replace(worker, session=Session.CRASHED, turn=Turn.OVER), event.reason)
+    if worker.session is Session.STARTING and not awaits(worker, StartSession, StopSession):
+        worker = replace(worker, session=Session.DOWN)  # nobody starts it any more
     if worker.work is Work.IDLE or isinstance(effect, MergeWork | StopSession | RemoveWorker):
         return Move(worker, (Notify("failed", f"{worker.name}: {event.reason}"),), event.reason)
     if before is not None and worker.work is not Work.ERROR:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from llmc.core.effects import LastingEffect, Notify, from_step, to_step
+from llmc.core.effects import LastingEffect, Notify, StartSession, StopSession, from_step, to_step
 from llmc.errors import IllegalEventError
 from llmc.model import Session, Step, Work, Worker
 
@@ -30,6 +30,12 @@ def with_steps(worker: Worker, *effects: LastingEffect) -> Worker:
 
 def without_step(worker: Worker, step_id: str) -> Worker:
     return replace(worker, pending=tuple(step for step in worker.pending if step.id != step_id))
+
+
+def without_work_steps(worker: Worker) -> Worker:
+    """What was planned for the work does not happen; what was planned for the session does."""
+    kept = tuple(step for step in worker.pending if isinstance(from_step(step), StartSession | StopSession))
+    return replace(worker, pending=kept)
 
 
 def with_timer(worker: Worker, name: str, due: float) -> Worker:

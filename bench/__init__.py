@@ -1,0 +1,1 @@
+"""Measurements: ratios against a floor, side by side in one run."""

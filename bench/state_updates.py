@@ -1,0 +1,149 @@
+"""What a change of the state costs: against the floor, the same bytes written, synced and renamed, and against SQLite.
+
+The alternatives take turns in one run, so that a busy machine is unfair to none of them. Only the ratios travel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from llmc.model import Session, State, Step, Work, Worker
+from llmc.store.lock import FileLock
+from llmc.store.snapshot import read_state
+from llmc.store.state_file import StateFile
+
+Update = Callable[[], object]
+
+
+def make_state(workers: int) -> State:
+    return State({name: _worker(name) for name in (f"worker{number}" for number in range(workers))})
+
+
+def _worker(name: str) -> Worker:
+    bare = Worker(name, f"/srv/llmc/.worktrees/{name}", f"llmc/{name}", f"llmc-{name}", "claude", 1.7e9, 1.7e9)
+    task = "Make the login page remember the user, with tests.\n" * 20
+    pending = (Step("1", "send", {"text": "go on"}),)
+    return replace(bare, work=Work.WORKING, session=Session.UP, current_prompt=task, pending=pending)
+
+
+def count_up(state: State) -> State:
+    first = next(iter(state.workers.values()))
+    return replace(state, workers={**state.workers, first.name: replace(first, step_count=first.step_count + 1)})
+
+
+def transact(place: Path, state: State) -> Update:
+    """As the daemon does it, which knows the file from the change before."""
+    file = StateFile(place / "transact")
+    file.create(state)
+    file.load()
+    return lambda: file.transact(count_up)
+
+
+def first_transact(place: Path, state: State) -> Update:
+    """As a command does it, which sees the file for the first time."""
+    StateFile(place / "first").create(state)
+    return lambda: StateFile(place / "first").transact(count_up)
+
+
+def load(place: Path, state: State) -> Update:
+    StateFile(place / "load").create(state)
+    return lambda: StateFile(place / "load").load()
+
+
+def read_raw(place: Path, state: State) -> Update:
+    StateFile(place / "raw").create(state)
+    return lambda: read_state(str(place / "raw"))
+
+
+def lock_alone(place: Path, state: State) -> Update:
+    lock = FileLock(place / "alone.lock")
+
+    def take() -> None:
+        with lock:
+            pass
+
+    return take
+
+
+def floor(place: Path, state: State) -> Update:
+    """Nothing but the bytes: no lock, no check, no backup."""
+    StateFile(place / "floor").create(state)
+    path = place / "floor" / "state.json"
+    data = path.read_bytes()
+    temporary = path.with_suffix(".new")
+
+    def write() -> None:
+        with open(temporary, "wb", buffering=0) as file:
+            file.write(data)
+            os.fsync(file.fileno())
+        temporary.replace(path)
+
+    return write
+
+
+def sqlite_row(place: Path, state: State) -> Update:
+    """One row of one worker, synced at each commit: what a database would do for the same promise."""
+    database = sqlite3.connect(place / "state.db", isolation_level=None)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute("CREATE TABLE workers (name TEXT PRIMARY KEY, step_count INTEGER, record TEXT)")
+    rows = [(worker.name, worker.current_prompt) for worker in state.workers.values()]
+    database.executemany("INSERT INTO workers VALUES (?, 0, ?)", rows)
+
+    def update() -> None:
+        database.execute("BEGIN IMMEDIATE")
+        database.execute("UPDATE workers SET step_count = step_count + 1 WHERE name = ?", rows[0][:1])
+        database.execute("COMMIT")
+
+    return update
+
+
+ALTERNATIVES = {
+    "write, fsync, rename (the floor)": floor,
+    "transact, known file (daemon)": transact,
+    "transact, new file (command)": first_transact,
+    "SQLite, one row": sqlite_row,
+    "load, new file": load,
+    "snapshot.read_state": read_raw,
+    "FileLock": lock_alone,
+}
+
+
+def measure(place: Path, workers: int, rounds: int) -> dict[str, float]:
+    """The median milliseconds of each."""
+    state = make_state(workers)
+    updates = {name: make(place, state) for name, make in ALTERNATIVES.items()}
+    times: dict[str, list[float]] = {name: [] for name in updates}
+    for _ in range(rounds):
+        for name, update in updates.items():
+            began = time.perf_counter()
+            update()
+            times[name].append(time.perf_counter() - began)
+    return {name: statistics.median(taken) * 1000 for name, taken in times.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 10, 100])
+    parser.add_argument("--rounds", type=int, default=50)
+    parser.add_argument("--directory", help="where to write; the disk matters")
+    words = parser.parse_args()
+    print(f"{'':34}{'workers':>8}{'median ms':>11}{'x floor':>9}")
+    for workers in words.workers:
+        with tempfile.TemporaryDirectory(dir=words.directory) as place:
+            results = measure(Path(place), workers, words.rounds)
+        lowest = results[next(iter(ALTERNATIVES))]
+        for name, taken in results.items():
+            print(f"{name:34}{workers:>8}{taken:>11.3f}{taken / lowest:>9.2f}")
+
+
+if __name__ == "__main__":
+    main()

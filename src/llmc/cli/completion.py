@@ -1,0 +1,86 @@
+"""Shell completion, made from the words that the parser knows."""
+
+from __future__ import annotations
+
+from llmc.cli.words import COMMANDS, Command
+
+BASH = """\
+_llmc() {{
+    local current="${{COMP_WORDS[COMP_CWORD]}}" command="" word words
+    for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+        case " {names} " in *" $word "*) command=$word; break;; esac
+    done
+    case "$command" in
+        "") words="{names} --root --help --version";;
+{cases}
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    [ "${{#COMPREPLY[@]}}" -gt 0 ] || COMPREPLY=($(compgen -f -- "$current"))
+}}
+complete -o filenames -F _llmc llmc
+"""
+
+ZSH = """\
+#compdef llmc
+_llmc() {{
+    local command word
+    for word in ${{(@)words[2,CURRENT-1]}}; do
+        [[ " {names} " == *" $word "* ]] && {{ command=$word; break }}
+    done
+    case "$command" in
+        "") compadd -- {names} --root --help --version;;
+{cases}
+    esac
+    _files
+}}
+compdef _llmc llmc
+"""
+
+WORKERS = "llmc status --short 2>/dev/null | tr '[]' '\\n\\n' | sed -n 's/: .*//p'"
+
+
+def make_script(shell: str) -> str:
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
+
+
+def _names() -> str:
+    return " ".join(command.name for command in COMMANDS)
+
+
+def _options(command: Command) -> list[str]:
+    named = [name for word in command.words for name in word.names if name.startswith("--")]
+    choices = [choice for word in command.words for choice in word.options.get("choices", ())]
+    return [*named, *choices, *(["--json"] if command.answers else []), "--help"]
+
+
+def _takes_worker(command: Command) -> bool:
+    return any(name in ("worker", "names", "words", "--worker") for word in command.words for name in word.names)
+
+
+def _bash() -> str:
+    lines = []
+    for command in COMMANDS:
+        workers = f" $({WORKERS})" if _takes_worker(command) else ""
+        lines.append(f'        {command.name}) words="{" ".join(_options(command))}{workers}";;')
+    return BASH.format(names=_names(), cases="\n".join(lines))
+
+
+def _zsh() -> str:
+    lines = []
+    for command in COMMANDS:
+        workers = f' ${{(f)"$({WORKERS})"}}' if _takes_worker(command) else ""
+        lines.append(f"        {command.name}) compadd -- {' '.join(_options(command))}{workers};;")
+    return ZSH.format(names=_names(), cases="\n".join(lines))
+
+
+def _fish() -> str:
+    lines = ["complete -c llmc -f", "complete -c llmc -n __fish_use_subcommand -l root -r -d 'the LLMC root'"]
+    for command in COMMANDS:
+        summary = command.summary.replace("'", "")
+        lines.append(f"complete -c llmc -n __fish_use_subcommand -a {command.name} -d '{summary}'")
+        seen = f"'__fish_seen_subcommand_from {command.name}'"
+        words = " ".join(_options(command))
+        lines.append(f"complete -c llmc -n {seen} -a '{words}'")
+        if _takes_worker(command):
+            lines.append(f'complete -c llmc -n {seen} -a "({WORKERS})"')
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,43 @@
+"""What happens in `llmc demo`: the sample repository and the tasks of its three workers."""
+
+from __future__ import annotations
+
+SAMPLE_FILES = {
+    "README.md": "# Greeter\n\nSays hello. A sample repository of `llmc demo`.\n",
+    "greeter.py": 'def greet(name: str) -> str:\n    return f"Hello, {name}!"\n\n\nprint(greet("world"))\n',
+    "FEATURES.md": "# Features\n\n- says hello\n",
+}
+
+TASKS = {
+    "adam": """\
+Let the greeter say goodbye, and list it under the features.
+
+demo:append greeter.py \\n\\ndef part(name: str) -> str:\\n    return f"Goodbye, {name}!"
+demo:append FEATURES.md - says goodbye
+demo:commit Say goodbye\\n\\nThe greeter can take its leave now.
+""",
+    "baker": """\
+Greet a whole list of people, and list it under the features.
+
+demo:write crowd.py from greeter import greet\\n
+demo:append crowd.py \\ndef greet_all(names: list[str]) -> list[str]:\\n    return [greet(name) for name in names]
+demo:append FEATURES.md - greets a whole crowd
+demo:commit Greet a whole crowd\\n\\nOne call for a list of names.
+""",
+    "charlie": """\
+Write a page that tells how to use the greeter.
+
+demo:write docs/usage.md # Usage\\n\\nRun `python greeter.py`.
+demo:commit Document how to run the greeter
+""",
+}
+
+FEEDBACK = """\
+Good. Please also show how to use it from Python.
+
+demo:append docs/usage.md \\nFrom Python: `from greeter import greet`.
+demo:commit Show the use from Python
+"""
+
+EXPECTED_SUBJECTS = ("Start the greeter", "Say goodbye", "Document how to run the greeter", "Greet a whole crowd")
+"""One commit per accepted task, in the order in which they are accepted."""
