@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from llmc.agents.reports import Report, read_report
 from llmc.core.classify import Pack
 
 
@@ -15,6 +16,8 @@ class LaunchOrder:
 
     worker: str
     worktree: str
+    repository: str
+    """The directory of the repository that the worktree belongs to."""
     settings_dir: str
     """A directory of this worker's own, outside the worktree, for files that the CLI reads."""
     model: str | None = None
@@ -37,10 +40,14 @@ class Agent:
     name: str
     launch: Callable[[LaunchOrder], Launch]
     pack: Pack
+    translate: Callable[[Mapping[str, object]], Report | None] = read_report
+    """What an event file of this agent says."""
     clear: str = "/clear"
     submit: str = "Enter"
     reports_events: bool = False
     """Whether it is started so that it drops event files into the spool."""
+    reports_start: bool = False
+    """Whether it reports that it is up before it is given anything to do: then events can be proven at once."""
     ready_timeout_secs: float = 60.0
     exit_keys: tuple[str, ...] = ("C-c",)
     """What asks the CLI to end by itself."""

@@ -1,13 +1,28 @@
-"""Claude Code."""
+"""Claude Code: hooks and the bypass warning by a settings file of its own, beside the user's."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.packs import load_pack
+from llmc.agents.reports import Report
+
+FAILURES = {
+    "rate_limit": "rate_limit",
+    "authentication_failed": "auth",
+    "billing_error": "rate_limit",
+    "server_error": "api",
+    "overloaded": "api",
+}
 
 
 def launch(order: LaunchOrder) -> Launch:
-    argv = ["claude"]
+    settings = f"{order.settings_dir}/settings.json"
+    argv = ["claude", "--settings", settings]
     if order.model:
         argv += ["--model", order.model]
     if order.role_prompt:
@@ -16,8 +31,57 @@ def launch(order: LaunchOrder) -> Launch:
         argv.append("--dangerously-skip-permissions")
     elif order.allowed_tools:
         argv += ["--allowedTools", *order.allowed_tools]
-    return Launch(tuple(argv))
+    files = {settings: _settings(order), hooks.script_path(order): hooks.SCRIPT}
+    return Launch(tuple(argv), {"DISABLE_AUTOUPDATER": "1"}, files)
+
+
+def _settings(order: LaunchOrder) -> str:
+    wired = {
+        name: [{"hooks": [{"type": "command", "command": hooks.hook_command(order, name), "timeout": 10}]}]
+        for name in READERS
+    }
+    return json.dumps({"skipDangerousModePermissionPrompt": order.skip_permissions, "hooks": wired}, indent=2)
+
+
+def _stop(payload: Mapping[str, Any]) -> Report:
+    return Report("turn_end", str(payload.get("last_assistant_message", "")), background=_goes_on(payload))
+
+
+def _goes_on(payload: Mapping[str, Any]) -> bool:
+    tasks = payload.get("background_tasks")
+    return isinstance(tasks, list) and any(not isinstance(t, dict) or t.get("status") == "running" for t in tasks)
+
+
+def _failure(payload: Mapping[str, Any]) -> Report:
+    kind = FAILURES.get(str(payload.get("error", "")), "api")
+    return Report("failure", str(payload.get("last_assistant_message") or payload.get("error", "")), failure=kind)
+
+
+def _permission(payload: Mapping[str, Any]) -> Report:
+    asks = payload.get("tool_name") == "AskUserQuestion"
+    return Report("question" if asks else "permission", hooks.tool_words(payload))
+
+
+READERS: dict[str, hooks.Reader] = {
+    "SessionStart": hooks.session_start,
+    "UserPromptSubmit": hooks.prompt,
+    "PreToolUse": hooks.activity,
+    "PostToolUse": hooks.activity,
+    "PostToolUseFailure": hooks.activity,
+    "PermissionRequest": _permission,
+    "Stop": _stop,
+    "StopFailure": _failure,
+    "SessionEnd": hooks.session_end,
+}
 
 
 def agent() -> Agent:
-    return Agent("claude", launch, load_pack("claude"), exit_keys=("C-c", "C-c"))
+    return Agent(
+        "claude",
+        launch,
+        load_pack("claude"),
+        translate=hooks.read_hooks(READERS),
+        reports_events=True,
+        reports_start=True,
+        exit_keys=("C-c", "C-c"),
+    )

@@ -1,23 +1,54 @@
-"""Codex."""
+"""Codex: hooks, trust and instructions by `-c`; nothing is written into the user's own settings."""
 
 from __future__ import annotations
 
 import json
 
+from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.packs import load_pack
+from llmc.agents.reports import Report
 
 
 def launch(order: LaunchOrder) -> Launch:
+    # Without --no-daemon a background process outlives the terminal.
     argv = ["codex", "--no-daemon", "-c", "check_for_update_on_startup=false"]
+    # Hooks that are new to Codex are skipped silently unless they are trusted; these are our own.
+    argv.append("--dangerously-bypass-hook-trust")
+    for directory in (order.repository, order.worktree):
+        argv += ["-c", f'projects.{_text(directory)}.trust_level="trusted"']
+    for name in READERS:
+        wired = f'[{{hooks=[{{type="command",command={_text(hooks.hook_command(order, name))},timeout=10}}]}}]'
+        argv += ["-c", f"hooks.{name}={wired}"]
     if order.model:
         argv += ["-m", order.model]
     if order.role_prompt:
-        argv += ["-c", f"developer_instructions={json.dumps(order.role_prompt, ensure_ascii=False)}"]
+        argv += ["-c", f"developer_instructions={_text(order.role_prompt)}"]
     if order.skip_permissions:
         argv.append("--dangerously-bypass-approvals-and-sandbox")
-    return Launch(tuple(argv))
+    return Launch(tuple(argv), {}, {hooks.script_path(order): hooks.SCRIPT})
+
+
+def _text(value: str) -> str:
+    """A TOML string: JSON's escapes are among TOML's."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+READERS: dict[str, hooks.Reader] = {
+    "SessionStart": hooks.session_start,
+    "UserPromptSubmit": hooks.prompt,
+    "PreToolUse": lambda payload: (
+        Report("question", hooks.tool_words(payload))
+        if payload.get("tool_name") == "request_user_input"
+        else hooks.activity(payload)
+    ),
+    "PostToolUse": hooks.activity,
+    "PermissionRequest": lambda payload: Report("permission", hooks.tool_words(payload)),
+    "Interrupt": lambda payload: Report("turn_end", "interrupted"),
+    "Stop": lambda payload: Report("turn_end", str(payload.get("last_assistant_message", ""))),
+    "SessionEnd": hooks.session_end,
+}
 
 
 def agent() -> Agent:
-    return Agent("codex", launch, load_pack("codex"))
+    return Agent("codex", launch, load_pack("codex"), translate=hooks.read_hooks(READERS), reports_events=True)

@@ -8,6 +8,9 @@ from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.packs import load_pack
 from llmc.config import AgentOptions
 
+USUAL_PATIENCE = AgentOptions().ready_timeout_secs
+"""What the settings say when the user does not: an agent that knows better keeps its own."""
+
 
 def described_agent(name: str, options: AgentOptions) -> Agent:
     bare = Agent(name, lambda order: Launch(()), load_pack("generic"), clear="", reports_events=False)
@@ -16,14 +19,17 @@ def described_agent(name: str, options: AgentOptions) -> Agent:
 
 def with_options(agent: Agent, options: AgentOptions) -> Agent:
     """The agent with everything that the user has set put in place of its own."""
+    reports = agent.reports_events if options.events is None else options.events
+    patience = options.ready_timeout_secs
     return replace(
         agent,
         launch=lambda order: _launch(agent, options, order),
         pack=load_pack(options.pack) if options.pack else agent.pack,
         clear=agent.clear if options.clear is None else options.clear,
         submit=options.submit or agent.submit,
-        reports_events=agent.reports_events if options.events is None else options.events,
-        ready_timeout_secs=options.ready_timeout_secs,
+        reports_events=reports,
+        reports_start=agent.reports_start and reports,
+        ready_timeout_secs=agent.ready_timeout_secs if patience == USUAL_PATIENCE else patience,
     )
 
 

@@ -14,4 +14,4 @@ def launch(order: LaunchOrder) -> Launch:
 
 
 def agent() -> Agent:
-    return Agent("demo", launch, load_pack("demo"), reports_events=True, exit_keys=("C-c", "C-c"))
+    return Agent("demo", launch, load_pack("demo"), reports_events=True, reports_start=True, exit_keys=("C-c", "C-c"))

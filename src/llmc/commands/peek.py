@@ -16,8 +16,8 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     pane = pane_of(site, args.worker)
     screen = site.tmux.capture(pane.id, history=max(0, args.lines))
-    lines = plain(screen).rstrip().splitlines()[-max(1, args.lines) :]
-    return Result("\n".join(lines), {"worker": args.worker, "lines": list(lines), "dead": pane.dead})
+    lines = [line.rstrip() for line in plain(screen).rstrip().splitlines()][-max(1, args.lines) :]
+    return Result("\n".join(lines), {"worker": args.worker, "lines": lines, "dead": pane.dead})
 
 
 def pane_of(site: Site, name: str) -> Pane:

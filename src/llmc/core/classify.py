@@ -12,10 +12,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ComposerShape:
-    """The input box: the lines between two rules, the first of which begins with the prompt."""
+    """The input box, in one of three forms.
+
+    With a `rule`: the lines between two rules, the first of which begins with the prompt. With a `bottom`: the lines
+    above it, each of which begins with the prompt, but for the last. With neither: the last line that begins with the
+    prompt, and what is indented below it.
+    """
 
     prompt: re.Pattern[str]
     rule: re.Pattern[str] | None = None
+    bottom: re.Pattern[str] | None = None
     placeholder: re.Pattern[str] | None = None
     """Stands for a long paste that is not shown."""
     hint: re.Pattern[str] | None = None
@@ -27,6 +33,10 @@ class Cue:
     name: str
     pattern: re.Pattern[str]
     kind: str = ""
+    pass_keys: tuple[str, ...] = ()
+    """For a dialog of the start: the keys that pass it."""
+    advice: str = ""
+    """For a dialog of the start that only the person can pass: what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,7 @@ class Reading:
     state: str
     detail: str | None = None
     cue: str = ""
+    matched: Cue | None = None
     composer: str | None = None
     """What is typed and not submitted; None when no composer was found."""
 
@@ -55,15 +66,15 @@ def read_screen(pack: Pack, screen: str) -> Reading:
     composer = find_composer(pack.composer, lines) if pack.composer else None
     dialog = _first_match(pack.dialogs, screen)
     if dialog is not None:
-        return Reading("NEEDS_CONFIRMATION", dialog.kind or None, dialog.name, composer)
+        return Reading("NEEDS_CONFIRMATION", dialog.kind or None, dialog.name, dialog, composer)
     busy = _first_match(pack.busy, screen)
     if busy is not None:
-        return Reading("BUSY", None, busy.name, composer)
+        return Reading("BUSY", None, busy.name, busy, composer)
     error = _first_match(pack.errors, screen)
     if error is not None:
-        return Reading("ERROR", error.kind or None, error.name, composer)
+        return Reading("ERROR", error.kind or None, error.name, error, composer)
     if composer is not None:
-        return Reading("READY", None, "composer", composer)
+        return Reading("READY", None, "composer", None, composer)
     return UNKNOWN
 
 
@@ -76,28 +87,54 @@ def find_composer(shape: ComposerShape, lines: list[str]) -> str | None:
     box = _box(shape, lines)
     if box is None:
         return None
-    match = shape.prompt.match(box[0])
-    assert match is not None
-    typed = [box[0][match.end() :], *(line.removeprefix("  ") for line in box[1:])]
-    text = "\n".join(typed).strip()
+    text = "\n".join(shape.prompt.sub("", line, count=1) for line in box).strip()
     return "" if shape.hint is not None and shape.hint.fullmatch(text) else text
 
 
 def _box(shape: ComposerShape, lines: list[str]) -> list[str] | None:
-    if shape.rule is None:
-        prompts = [line for line in lines if shape.prompt.match(line)]
-        return prompts[-1:] or None
-    rules = [n for n, line in enumerate(lines) if shape.rule.search(line)]
+    if shape.rule is not None:
+        return _between_rules(shape.prompt, shape.rule, lines)
+    if shape.bottom is not None:
+        return _above_bottom(shape.prompt, shape.bottom, lines)
+    return _last_prompt(shape.prompt, lines)
+
+
+def _between_rules(prompt: re.Pattern[str], rule: re.Pattern[str], lines: list[str]) -> list[str] | None:
+    rules = [n for n, line in enumerate(lines) if rule.search(line)]
     for upper, lower in zip(reversed(rules[:-1]), reversed(rules[1:]), strict=True):
         inside = lines[upper + 1 : lower]
-        if inside and shape.prompt.match(inside[0]):
+        if inside and prompt.match(inside[0]):
             return inside
     return None
 
 
+def _above_bottom(prompt: re.Pattern[str], bottom: re.Pattern[str], lines: list[str]) -> list[str] | None:
+    bottoms = [n for n, line in enumerate(lines) if bottom.search(line)]
+    if not bottoms:
+        return None
+    first = bottoms[-1]
+    while first > 0 and prompt.match(lines[first - 1]):
+        first -= 1
+    return lines[first : bottoms[-1] - 1] or None
+
+
+def _last_prompt(prompt: re.Pattern[str], lines: list[str]) -> list[str] | None:
+    starts = [n for n, line in enumerate(lines) if prompt.match(line)]
+    if not starts:
+        return None
+    last = starts[-1] + 1
+    while last < len(lines) and lines[last].startswith("  ") and lines[last].strip():
+        last += 1
+    return lines[starts[-1] : last]
+
+
+CLEARLY_OURS = 20
+"""So many characters in a row are no coincidence."""
+
+
 def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
-    """Whether the composer shows this text: whole, its end, or the placeholder of a long paste."""
+    """Whether the composer shows this text: whole, a part of a long one, or the placeholder of a long paste."""
     if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
         return True
-    shown = "".join(typed.split())
-    return bool(shown) and "".join(text.split()).endswith(shown)
+    shown, whole = "".join(typed.split()), "".join(text.split())
+    return bool(shown) and (shown == whole or (len(shown) >= CLEARLY_OURS and shown in whole))

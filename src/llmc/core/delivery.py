@@ -20,12 +20,12 @@ READY_WITHIN = 15.0
 SEEN_WITHIN = 8.0
 SUBMITTED_WITHIN = 1.0
 PROVEN_WITHIN = 6.0
+QUEUED_AFTER = 1.5
 
 
 class Stage(StrEnum):
     CHECKING = "checking"
     PASTED = "pasted"
-    CLEARING = "clearing"
     SUBMITTED = "submitted"
 
 
@@ -115,7 +115,7 @@ def advance(progress: Progress, look: Look) -> Next:
     if look.gone:
         return progress, _agent_gone(progress)
     if look.in_mode:
-        return progress, Action(Do.LEAVE_COPY_MODE)
+        return progress, _in_copy_mode(progress, look)
     return _STAGES[progress.stage](progress, look)
 
 
@@ -124,6 +124,15 @@ def _agent_gone(progress: Progress) -> Action:
         return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent ended before it could confirm")
     never_typed = progress.attempts == 0
     return Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "the agent's process has ended", never_typed)
+
+
+def _in_copy_mode(progress: Progress, look: Look) -> Action:
+    if not _waited(progress, look, READY_WITHIN):
+        return Action(Do.LEAVE_COPY_MODE)
+    outcome = Outcome.UNKNOWN if progress.stage is Stage.SUBMITTED else Outcome.UNDELIVERED
+    return Action(
+        Do.FINISH, outcome, Proof.NONE, "its terminal does not leave copy mode", refused=progress.attempts == 0
+    )
 
 
 def _refuse(progress: Progress, reason: str) -> Next:
@@ -166,36 +175,35 @@ def _pasted(progress: Progress, look: Look) -> Next:
             Proof.NONE,
             f"the text did not appear in its input line, {MAX_ATTEMPTS} times",
         )
-    if look.composer:
-        return replace(progress, stage=Stage.CLEARING, since=look.at), Action(Do.CLEAR)
+    # Words that are not ours are somebody's draft: that is waited for, and never cleared.
     return replace(progress, stage=Stage.CHECKING, since=look.at), LOOK_AGAIN
-
-
-def _clearing(progress: Progress, look: Look) -> Next:
-    if look.composer == "":
-        return _checking(replace(progress, stage=Stage.CHECKING, since=look.at), look)
-    if _waited(progress, look, SEEN_WITHIN):
-        return progress, Action(
-            Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "part of the text is stuck in its input line"
-        )
-    return progress, LOOK_AGAIN
 
 
 def _submitted(progress: Progress, look: Look) -> Next:
     if look.holds_text:
         return _still_there(replace(progress, emptied_at=None), look)
     if progress.emptied_at is None:
-        progress = replace(progress, emptied_at=look.at)
-    assert progress.emptied_at is not None
+        # Seen twice before it counts: one look may catch the screen in the middle of being drawn.
+        return replace(progress, emptied_at=look.at), LOOK_AGAIN
+    if look.composer is None:
+        return progress, _composer_gone(progress, look)
     if progress.was_busy:
+        # What looks busy may be a leftover on the screen: an agent that takes it at once says so at once.
+        if progress.reports_events and look.at - progress.emptied_at < QUEUED_AFTER:
+            return progress, LOOK_AGAIN
         return progress, Action(Do.FINISH, Outcome.QUEUED, Proof.COMPOSER)
     if progress.reports_events and look.at - progress.emptied_at < PROVEN_WITHIN:
         return progress, LOOK_AGAIN
-    if look.composer is None and not _waited(progress, look, PROVEN_WITHIN):
-        return progress, LOOK_AGAIN
-    if look.composer is None and look.dialog is None and not look.busy:
-        return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "its input line is gone from the screen")
     return progress, Action(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
+
+
+def _composer_gone(progress: Progress, look: Look) -> Action:
+    """The text may still be in it, unless the agent went to work just now."""
+    if not _waited(progress, look, PROVEN_WITHIN):
+        return LOOK_AGAIN
+    if look.busy and not progress.was_busy:
+        return Action(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
+    return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "its input line is gone from the screen")
 
 
 def _still_there(progress: Progress, look: Look) -> Next:
@@ -211,6 +219,5 @@ def _still_there(progress: Progress, look: Look) -> Next:
 _STAGES = {
     Stage.CHECKING: _checking,
     Stage.PASTED: _pasted,
-    Stage.CLEARING: _clearing,
     Stage.SUBMITTED: _submitted,
 }

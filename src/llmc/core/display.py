@@ -5,7 +5,11 @@ from __future__ import annotations
 
 def plain(text: str) -> str:
     """Without anything that a terminal would act upon; lines and tabs stay."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+    return "".join(c if c.isprintable() or c in "\n\t" else _shown(c) for c in text)
+
+
+def _shown(character: str) -> str:
+    return " " if character in "\u00a0\u2003\u2009\u202f\u3000" else "\ufffd"
 
 
 def one_line(text: str, limit: int = 60) -> str:

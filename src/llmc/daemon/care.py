@@ -7,6 +7,7 @@ from enum import Enum
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
 from llmc.git.history import is_ancestor
+from llmc.git.repository import status
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import upstream_tip
 from llmc.observe.screens import ScreenLooks
@@ -16,6 +17,9 @@ from llmc.perform.notices import tell
 from llmc.perform.settle import ask, settle
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
+
+GAVE_UP = frozenset(("git.rebase_aborted", "step.failed"))
+"""How a rebase ended that is not tried again unasked: it would end the same way, again and again."""
 
 
 class Cared(Enum):
@@ -53,10 +57,12 @@ def _keep_up_to_date(site: Site, worker: Worker) -> None:
     """Work that waits for review follows the branch, so that the reviewer sees it as it would land."""
     if worker.work is not Work.NEEDS_REVIEW or worker.session is not Session.UP or worker.pending:
         return
-    tip = upstream_tip(site)
-    if tip is None or worker.commit_sha is None or worker.turn is Turn.OPEN:
+    if worker.commit_sha is None or worker.turn is Turn.OPEN or worker.evidence.signal in GAVE_UP:
         return
-    if not is_ancestor(site.git, site.root.path, tip, worker.commit_sha):
+    tip = upstream_tip(site)
+    if tip is None or is_ancestor(site.git, site.root.path, tip, worker.commit_sha):
+        return
+    if not status(site.git, worker.worktree_path):
         ask(site, worker.name, ev.RebaseAsked(site.now(), tip))
 
 

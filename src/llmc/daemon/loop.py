@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 
 from llmc.core import events as ev
@@ -26,7 +27,8 @@ AT_ONCE = 4
 """Workers looked after at the same time: starting many agents at once would only make all of them slow."""
 RETRY_SECS = 0.1
 LOOK_AT_SCREENS_SECS = 1.0
-SHUTDOWN_SECS = 60.0
+FAILED_RETRY_SECS = 5.0
+"""What cannot be done now is not tried again at once, whatever asks for it."""
 STATE_FILES = frozenset(("state.json", "config.toml"))
 GIT_FILES = frozenset(("HEAD", "ORIG_HEAD", "rebase-merge", "rebase-apply"))
 
@@ -46,12 +48,20 @@ class Daemon:
         self.deaths = Deaths(self.selector)
         self.looks = ScreenLooks()
         self.pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="care")
-        self.known: set[str] = set()
+        self.known: dict[str, float] = {}
+        """Each worker, and when it was made: a new one may have the name of one that was removed."""
         self.to_bring_up: set[str] = set()
         self.due: dict[str, float] = {}
         """Who is to be looked after, and from when on (monotonic time)."""
+        self.not_before: dict[str, float] = {}
+        """Whom looking after has failed, and until when it waits (monotonic time)."""
+        self.complaints: dict[str, str] = {}
+        """What was last logged about each worker: the same words are not said again and again."""
         self.under_way: dict[str, Future[Cared]] = {}
+        self.brought_up: set[str] = set()
+        """Whose care under way is to bring it up."""
         self.fetching: Future[str] | None = None
+        self.fetch_again = False
         self.next_patrol = 0.0
 
     def run(self) -> Ending:
@@ -111,6 +121,7 @@ class Daemon:
             self.changed(self.site)
 
     def _fetch(self) -> None:
+        self.fetch_again = self.fetching is not None
         if self.fetching is None:
             self.fetching = self.pool.submit(fetch_upstream, self.site)
             self.fetching.add_done_callback(lambda _: self.signals.wake())
@@ -123,25 +134,37 @@ class Daemon:
             self._log("", str(failure))
         for name in self.known:
             self._soon(name)
+        if self.fetch_again:
+            self._fetch()
 
     def _finished(self, name: str, work: Future[Cared]) -> None:
         failure = work.exception()
         if isinstance(failure, LlmcError):
             self._log(name, f"{failure.what} ({failure.hint})")
-            self._soon(name, self.site.config.defaults.patrol_interval_secs)
+            self.not_before[name] = time.monotonic() + FAILED_RETRY_SECS
+            self._again(name)
         elif failure is not None:
             self._log(name, f"bug: {type(failure).__name__}: {failure}")
             raise failure
         elif work.result() is Cared.BUSY:
-            self._soon(name, RETRY_SECS)
+            self._again(name)
         else:
-            self.to_bring_up.discard(name)
+            self.complaints.pop(name, None)
+        self.brought_up.discard(name)
+
+    def _again(self, name: str) -> None:
+        if name in self.brought_up and name in self.known:
+            self.to_bring_up.add(name)
+        self._soon(name, RETRY_SECS)
 
     def _begin_work(self) -> None:
         now = time.monotonic()
         for name in [name for name, at in self.due.items() if at <= now and name not in self.under_way]:
             del self.due[name]
             bring_up = name in self.to_bring_up
+            if bring_up:
+                self.to_bring_up.discard(name)
+                self.brought_up.add(name)
             work = self.pool.submit(care_for, self.site, name, self.looks, bring_up=bring_up)
             self.under_way[name] = work
             work.add_done_callback(lambda _: self.signals.wake())
@@ -152,14 +175,20 @@ class Daemon:
             return
         self.next_patrol = now + self.site.config.defaults.patrol_interval_secs
         if self.patrol and self.known:
-            self.site.ledger.remember_patrol(self.site.now())
+            self._remember_patrol()
             self._fetch()
             for name in self.known:
                 self._soon(name)
 
+    def _remember_patrol(self) -> None:
+        try:
+            self.site.ledger.remember_patrol(self.site.now())
+        except LlmcError as failure:
+            self._log("", f"{failure.what} ({failure.hint})")
+
     def _soon(self, name: str, after: float = 0.0) -> None:
         if name in self.known:
-            at = time.monotonic() + after
+            at = max(time.monotonic() + after, self.not_before.get(name, 0.0))
             self.due[name] = min(self.due.get(name, at), at)
 
     # --- who there is ---------------------------------------------------------------------------------
@@ -172,10 +201,12 @@ class Daemon:
         except LlmcError as broken:
             self._log("", f"{broken.what} ({broken.hint})")
             return
-        for name in state.workers.keys() - self.known:
-            self._meet(name)
-        for name in self.known - state.workers.keys():
+        made = {name: worker.created_at_unix for name, worker in state.workers.items()}
+        for name in [name for name, at in self.known.items() if made.get(name) != at]:
             self._part_with(name)
+        for name in made.keys() - self.known.keys():
+            self._meet(name, made[name])
+        self.complaints.pop("", None)
         self._plan(state)
         self._follow_processes()
 
@@ -184,9 +215,11 @@ class Daemon:
         if changed != self.settings_read:
             self.site = self.open_site()
             self.settings_read = changed
+            self.watch.forget(upstream.NAME)
+            watch_upstream(self.site, self.watch)
 
-    def _meet(self, name: str) -> None:
-        self.known.add(name)
+    def _meet(self, name: str, made: float) -> None:
+        self.known[name] = made
         self.to_bring_up.add(name)
         spool = self.site.root.spool(name)
         self.site.host.make_dir(spool)
@@ -197,9 +230,10 @@ class Daemon:
         self._soon(name)
 
     def _part_with(self, name: str) -> None:
-        self.known.discard(name)
+        del self.known[name]
         self.to_bring_up.discard(name)
-        self.due.pop(name, None)
+        for remembered in (self.due, self.not_before, self.complaints):
+            remembered.pop(name, None)
         self.watch.forget(name)
 
     def _plan(self, state: State) -> None:
@@ -239,8 +273,11 @@ class Daemon:
                 self._log(name, failure.what)
 
     def _log(self, worker: str, text: str) -> None:
+        if self.complaints.get(worker) == text:
+            return
+        self.complaints[worker] = text
         line = json.dumps({"at": self.site.now(), "pid": os.getpid(), "worker": worker, "text": text})
-        with open(self.site.root.daemon_log, "a", encoding="utf-8") as log:
+        with suppress(OSError), open(self.site.root.daemon_log, "a", encoding="utf-8") as log:
             log.write(line + "\n")
 
 

@@ -93,9 +93,13 @@ def _track_instead_of_copying(git: Git, root: str, branch: str) -> None:
     git.run(root, "symbolic-ref", f"{TRACKING}HEAD", TRACKING + branch)
 
 
+_IDENTITY = ("user.name", "user.email")
+"""Kept in the clone itself, because some agents hide the person's own settings from the git that they run."""
+
+
 def _configure(git: Git, source: str, root: str) -> None:
     here = _settings(git, root)
-    theirs = {name: value for name, value in _settings(git, source).items() if here.get(name) != value}
+    theirs = {n: v for n, v in _settings(git, source).items() if here.get(n) != v or n in _IDENTITY}
     own = {"rerere.enabled": "true", "rerere.autoupdate": "true", "core.logAllRefUpdates": "true"}
     for name, value in (theirs | own).items():
         git.run(root, "config", "--replace-all", name, value)

@@ -12,6 +12,9 @@ from pathlib import Path
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed
+from llmc.host.processes import family, kill
+
+PIPES_CLOSE_WITHIN_SECS = 1.0
 
 
 class ProgramMissingError(LlmcError):
@@ -44,21 +47,18 @@ class LocalHost:
                 stderr=subprocess.PIPE,
                 process_group=0,
             )
-        except FileNotFoundError as missing:
-            raise _not_found(argv[0], cwd) from missing
-        except NotADirectoryError as wrong:
-            raise LlmcError(f"{cwd} is not a directory") from wrong
+        except OSError as failure:
+            raise _not_started(argv[0], cwd, failure) from failure
         with process:
             try:
                 out, err = process.communicate(stdin or None, timeout)
             except subprocess.TimeoutExpired:
-                end_group(process.pid)
-                process.communicate()
+                _end(process)
                 raise ProgramHungError(
                     f"`{' '.join(argv[:3])}` did not end within {timeout:.0f} seconds and was stopped"
                 ) from None
             except BaseException:
-                end_group(process.pid)
+                _end(process)
                 raise
         return Completed(process.returncode, out, err)
 
@@ -101,12 +101,19 @@ class LocalHost:
         shutil.copy2(source, target, follow_symlinks=False)
 
 
-def end_group(pid: int) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
+    members = family(process.pid)
     with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)  # where there is no process table to read
+    kill(members)
+    # A program that left its family may hold the pipes open for ever.
+    with suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=PIPES_CLOSE_WITHIN_SECS)
 
 
-def _not_found(program: str, cwd: str | None) -> LlmcError:
+def _not_started(program: str, cwd: str | None, failure: OSError) -> LlmcError:
     if cwd is not None and not Path(cwd).is_dir():
         return LlmcError(f"the directory {cwd} is gone", "run `llmc doctor`")
-    return ProgramMissingError(f"{program} is not installed", f"install {program} and try again")
+    if isinstance(failure, FileNotFoundError):
+        return ProgramMissingError(f"{program} is not installed", f"install {program} and try again")
+    return LlmcError(f"{program} does not start: {failure.strerror}", f"see whether you can start {program} yourself")

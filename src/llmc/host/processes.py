@@ -5,18 +5,30 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 GRACE_SECS = 3.0
 PAUSE_SECS = 0.02
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One line of the process table."""
+
+    state: str
+    parent: int
+    group: int
+    session: int
+
+
 def is_running(pid: int) -> bool:
     """Whether the process lives. A zombie is dead, though its number is still taken."""
-    stat = _stat(pid)
-    if stat is not None:
-        return stat[0] not in "ZX"
+    entry = _look_up(pid)
+    if entry is not None:
+        return entry.state not in "ZX"
     if Path("/proc/self").exists():
         return False
     with suppress(ProcessLookupError):
@@ -26,30 +38,47 @@ def is_running(pid: int) -> bool:
 
 
 def descendants(pid: int) -> list[int]:
-    """All children of children, by the process table; empty where there is no /proc."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        stat = _stat(int(entry.name))
-        if stat is not None:
-            children.setdefault(stat[1], []).append(int(entry.name))
-    found: list[int] = []
+    """All children of children, and who is in the group or session that the process leads: init may have
+    adopted them from a parent that ended. Empty where there is no /proc.
+    """
+    if _stands_for_many(pid):
+        return []
+    below: dict[int, set[int]] = {}
+    for number, entry in _process_table():
+        for above in {entry.parent, entry.group, entry.session} - {number}:
+            below.setdefault(above, set()).add(number)
+    found: set[int] = set()
     queue = [pid]
     while queue:
-        below = children.get(queue.pop(), [])
-        found += below
-        queue += below
-    return found
+        new = below.get(queue.pop(), set()) - found - {pid}
+        found |= new
+        queue += new
+    return sorted(found)
+
+
+def family(pid: int) -> list[int]:
+    return [] if _stands_for_many(pid) else [pid, *descendants(pid)]
+
+
+def _stands_for_many(pid: int) -> bool:
+    """Init has everybody below it; zero and less mean whole groups of processes, ours among them."""
+    return pid <= 1
 
 
 def end_tree(pid: int, *, grace: float = GRACE_SECS) -> None:
     """TERM, wait, KILL: the process and everything under it, children that were handed on included."""
-    tree = [pid, *descendants(pid)]
+    tree = family(pid)
     for member in tree:
         _send(member, signal.SIGTERM)
     if not wait_for_end(tree, grace):
-        for member in tree:
-            _send(member, signal.SIGKILL)
+        tree = sorted({*tree, *descendants(pid)})
+        kill(tree)
         wait_for_end(tree, grace)
+
+
+def kill(pids: list[int]) -> None:
+    for pid in pids:
+        _send(pid, signal.SIGKILL)
 
 
 def wait_for_end(pids: list[int], limit: float) -> bool:
@@ -71,11 +100,17 @@ def _send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def _stat(pid: int) -> tuple[str, int] | None:
-    """State letter and parent, from /proc."""
+def _process_table() -> Iterator[tuple[int, _Entry]]:
+    for path in Path("/proc").glob("[0-9]*"):
+        entry = _look_up(int(path.name))
+        if entry is not None:
+            yield int(path.name), entry
+
+
+def _look_up(pid: int) -> _Entry | None:
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     fields = text.rpartition(")")[2].split()
-    return fields[0], int(fields[1])
+    return _Entry(fields[0], int(fields[1]), int(fields[2]), int(fields[3]))

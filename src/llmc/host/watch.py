@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import select
+import stat
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Protocol
 
 LOOK_EVERY_SECS = 1.0
@@ -35,7 +37,10 @@ class Watch(Protocol):
 
 
 def open_watch() -> Watch:
-    return InotifyWatch() if sys.platform == "linux" else LookingWatch()
+    if sys.platform == "linux":
+        with suppress(OSError):  # the system has no more watches to give; looking works all the same
+            return InotifyWatch()
+    return LookingWatch()
 
 
 def wait_for_change(watch: Watch, limit: float) -> set[str]:
@@ -48,6 +53,13 @@ def wait_for_change(watch: Watch, limit: float) -> set[str]:
     return watch.changed()
 
 
+@dataclass(slots=True)
+class _Watched:
+    path: str
+    names: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Who wants to know, and about which entries only."""
+
+
 class InotifyWatch:
     def __init__(self) -> None:
         from inotify_simple import INotify, flags
@@ -57,33 +69,45 @@ class InotifyWatch:
             flags.CREATE | flags.DELETE | flags.MOVED_TO | flags.MOVED_FROM | flags.MODIFY | flags.ATTRIB
             | flags.DELETE_SELF
         )  # fmt: skip
-        self._overflow = flags.Q_OVERFLOW
-        self._names: dict[int, tuple[str, frozenset[str]]] = {}
+        self._overflow, self._ignored = flags.Q_OVERFLOW, flags.IGNORED
+        self._watched: dict[int, _Watched] = {}
 
     def fileno(self) -> int:
         return int(self._inotify.fileno())
 
     def add(self, path: str, name: str, only: frozenset[str] = frozenset()) -> bool:
-        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-            self._names[self._inotify.add_watch(path, self._flags)] = (name, only)
+        with suppress(OSError):  # not there, not ours to read, or more paths than the system lets us watch
+            number = self._inotify.add_watch(path, self._flags)
+            self._watched.setdefault(number, _Watched(path)).names[name] = only
             return True
         return False
 
     def forget(self, name: str) -> None:
-        for number in [n for n, (known, _) in self._names.items() if known == name]:
-            del self._names[number]
-            with suppress(OSError):
-                self._inotify.rm_watch(number)
+        for number, watched in list(self._watched.items()):
+            watched.names.pop(name, None)
+            if not watched.names:
+                del self._watched[number]
+                with suppress(OSError):
+                    self._inotify.rm_watch(number)
 
     def changed(self) -> set[str]:
         names: set[str] = set()
         for event in self._inotify.read(timeout=0):
             if event.mask & self._overflow:
-                return {name for name, _ in self._names.values()}
-            name, only = self._names.get(event.wd, ("", frozenset()))
-            if name and (not only or event.name in only):
-                names.add(name)
+                return {name for watched in self._watched.values() for name in watched.names}
+            watched = self._watched.get(event.wd)
+            if watched is None:
+                continue
+            names |= {name for name, only in watched.names.items() if not (only and event.name) or event.name in only}
+            if event.mask & self._ignored:
+                self._follow(event.wd)
         return names
+
+    def _follow(self, number: int) -> None:
+        """The file is no more; another one may have taken its place."""
+        watched = self._watched.pop(number)
+        for name, only in watched.names.items():
+            self.add(watched.path, name, only)
 
     def close(self) -> None:
         self._inotify.close()
@@ -93,20 +117,20 @@ class LookingWatch:
     """Compares time stamps; for systems without inotify."""
 
     def __init__(self) -> None:
-        self._stamps: dict[tuple[str, str], object] = {}
+        self._stamps: dict[tuple[str, str, frozenset[str]], object] = {}
 
     def fileno(self) -> None:
         return None
 
     def add(self, path: str, name: str, only: frozenset[str] = frozenset()) -> bool:
-        self._stamps[(path, name)] = _stamp(path)
+        self._stamps[(path, name, only)] = _stamp(path, only)
         return os.path.lexists(path)
 
     def forget(self, name: str) -> None:
         self._stamps = {key: stamp for key, stamp in self._stamps.items() if key[1] != name}
 
     def changed(self) -> set[str]:
-        now = {key: _stamp(key[0]) for key in self._stamps}
+        now = {(path, name, only): _stamp(path, only) for path, name, only in self._stamps}
         names = {key[1] for key, stamp in now.items() if stamp != self._stamps[key]}
         self._stamps.update(now)
         return names
@@ -115,10 +139,18 @@ class LookingWatch:
         self._stamps.clear()
 
 
-def _stamp(path: str) -> object:
+def _stamp(path: str, only: frozenset[str]) -> object:
+    """Differs whenever the file, or one of the directory's entries, has changed."""
     try:
         status = os.stat(path)
+        if not stat.S_ISDIR(status.st_mode):
+            return _mark(status)
+        with os.scandir(path) as entries:
+            wanted = [entry for entry in entries if not only or entry.name in only]
+            return status.st_ino, sorted((entry.name, _mark(entry.stat(follow_symlinks=False))) for entry in wanted)
     except OSError:
         return None
-    names = tuple(sorted(os.listdir(path))) if os.path.isdir(path) else ()
-    return status.st_mtime_ns, status.st_size, names
+
+
+def _mark(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_mtime_ns, status.st_size

@@ -35,10 +35,6 @@ def note_reading(site: Site, worker: str, reading: Reading, at: float) -> None:
     _write(site, worker, reading.state, reading.detail, "screen", at)
 
 
-def forget(site: Site, worker: str) -> None:
-    Path(site.root.attention_file(worker)).unlink(missing_ok=True)
-
-
 def _write(site: Site, worker: str, state: str, detail: str | None, source: str, at: float) -> None:
     # A cache that the next look makes anew: atomic for readers, but not worth a sync to disk.
     path = Path(site.root.attention_file(worker))

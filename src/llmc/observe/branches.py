@@ -5,7 +5,7 @@ from __future__ import annotations
 from llmc.core import events as ev
 from llmc.core.effects import RebaseWork
 from llmc.core.moves.change import awaits
-from llmc.git.history import is_ancestor
+from llmc.git.history import merge_base
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import branch_tip, resolve
 from llmc.model import Work, Worker
@@ -45,11 +45,8 @@ def _rebase_events(site: Site, worker: Worker) -> list[ev.Event]:
         return []
     tip = branch_tip(site.git, site.root.path, worker.branch)
     onto = upstream_tip(site)
-    if (
-        tip is not None
-        and onto is not None
-        and tip != worker.commit_sha
-        and is_ancestor(site.git, site.root.path, onto, tip)
-    ):
-        return [ev.ConflictsResolved(site.now(), tip, onto)]
-    return [ev.RebaseAborted(site.now(), work_ahead(site, worker))]
+    if tip is None or onto is None or tip == worker.commit_sha:
+        return [ev.RebaseAborted(site.now(), work_ahead(site, worker))]
+    # The branch may have gone on since the rebase began: what they share is what the work stands on now.
+    base = merge_base(site.git, site.root.path, onto, tip)
+    return [ev.ConflictsResolved(site.now(), tip, base or onto)]

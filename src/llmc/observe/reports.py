@@ -4,28 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from llmc.agents.reports import Report, read_report
+from llmc.agents.reports import Report
 from llmc.core import events as ev
 from llmc.git.repository import status
 from llmc.model import Worker
 from llmc.observe.attention import note_report
 from llmc.observe.branches import work_ahead
 from llmc.site import Site
-from llmc.store.spool import pending, take
+from llmc.store.spool import SpooledEvent, pending, take
 
 BATCH = 200
+MOST_BATCHES = 50
 """A flood of reports must not keep the daemon from everything else."""
 
 
 def report_events(site: Site, worker: Worker) -> Iterator[tuple[ev.Event | None, Callable[[], None]]]:
     """Each event with what to call once it is kept: until then its file stays in the spool."""
-    for spooled in pending(site.root.spool(worker.name), limit=BATCH):
-        report = read_report(spooled.data)
+    translate = site.agent_of(worker).translate
+    for spooled in _spooled(site.root.spool(worker.name)):
+        report = translate(spooled.data)
         event = None
         if report is not None:
             note_report(site, worker.name, report, spooled.at_unix)
             event = _as_event(site, worker, report, spooled.at_unix)
         yield event, lambda spooled=spooled: take(spooled)  # type: ignore[misc]
+
+
+def _spooled(directory: str) -> Iterator[SpooledEvent]:
+    """Whoever asks takes each one before asking for the next: then the next batch is another one."""
+    for _ in range(MOST_BATCHES):
+        batch = pending(directory, limit=BATCH)
+        if not batch:
+            return
+        yield from batch
 
 
 def _as_event(site: Site, worker: Worker, report: Report, at: float) -> ev.Event | None:

@@ -10,19 +10,19 @@ from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
 from llmc.observe.branches import branch_events
 from llmc.observe.reports import report_events
-from llmc.observe.terminals import session_events
+from llmc.observe.terminals import finds, losses
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
 
 
 def tend_session(site: Site, name: str, panes: dict[str, Pane]) -> list[Decision]:
-    """What became of the terminal. Needs no lock: nothing of it depends on the worktree."""
-    return _apply_all(site, name, session_events(site, site.worker(name), panes))
+    """Whether the terminal is lost. Needs no lock: it is told even while somebody acts for the worker."""
+    return _apply_all(site, name, losses(site, site.worker(name), panes))
 
 
 def tend_work(site: Site, name: str) -> list[Decision]:
-    """The agent's reports, the branch, the timers. The caller acts for the worker (holds its lock)."""
-    decisions: list[Decision] = []
+    """A session that was found, the agent's reports, the branch, the timers. The caller holds the worker's lock."""
+    decisions = _apply_all(site, name, finds(site, site.worker(name)))
     for event, done_with in report_events(site, site.worker(name)):
         if event is not None:
             decisions.append(site.ledger.apply(name, event))

@@ -9,6 +9,7 @@ from llmc.host.processes import is_running, remind_of_children
 from llmc.model import Session, Worker
 from llmc.site import Site
 from llmc.tmux.parsing import Pane, last_words
+from llmc.tmux.server import PaneGoneError
 
 SCROLLBACK = 50
 REAPED_WITHIN_SECS = 1.0
@@ -34,15 +35,30 @@ def look_at_panes(site: Site) -> dict[str, Pane]:
     return panes
 
 
-def session_events(site: Site, worker: Worker, panes: dict[str, Pane]) -> list[ev.Event]:
+def losses(site: Site, worker: Worker, panes: dict[str, Pane]) -> list[ev.Event]:
+    """The end of a session that is up as far as we know."""
+    if worker.session is not Session.UP:
+        return []
     pane = panes.get(worker.session_id)
     if pane is None:
-        return [ev.SessionVanished(site.now())] if worker.session is Session.UP else []
-    if pane.dead:
-        if worker.session is not Session.UP:
-            return []
-        words = last_words(site.tmux.capture(pane.id, history=SCROLLBACK))
-        return [ev.AgentExited(site.now(), pane.exit_code, pane.exit_signal, words)]
-    if worker.session in (Session.DOWN, Session.CRASHED):
-        return [ev.SessionFound(site.now(), worker.reports_events)]
-    return []
+        return [ev.SessionVanished(site.now())]
+    if not pane.dead:
+        return []
+    return [ev.AgentExited(site.now(), pane.exit_code, pane.exit_signal, _last_words(site, pane))]
+
+
+def _last_words(site: Site, pane: Pane) -> str:
+    try:
+        return last_words(site.tmux.capture(pane.id, history=SCROLLBACK))
+    except PaneGoneError:
+        return ""  # somebody has cleared it away meanwhile
+
+
+def finds(site: Site, worker: Worker) -> list[ev.Event]:
+    """A session that runs although nobody knows of it. The caller acts for the worker: nobody is just ending it."""
+    if worker.session not in (Session.DOWN, Session.CRASHED):
+        return []
+    pane = site.tmux.panes().get(worker.session_id)
+    if pane is None or pane.dead:
+        return []
+    return [ev.SessionFound(site.now(), worker.reports_events)]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from llmc.core import events as ev
 from llmc.core.commit_message import clean_message, message_for
 from llmc.core.prompts import ConflictedFile, conflict_prompt
 from llmc.errors import LlmcError
-from llmc.git.backup import make_backup
+from llmc.git.backup import backup_branch, make_backup
 from llmc.git.clone import fetch_source
 from llmc.git.conflicts import Conflict, ConflictKind, conflicts
 from llmc.git.history import commits_ahead, is_ancestor, log_messages
 from llmc.git.ignored import copy_ignored
 from llmc.git.land import land, squash
-from llmc.git.rebase import Clean, Conflicted, rebase_in_progress, rebase_onto, would_conflict
+from llmc.git.rebase import Clean, Conflicted, abort_rebase, rebase_in_progress, rebase_onto, would_conflict
 from llmc.git.repository import branch_tip, current_branch, resolve, status, toplevel
 from llmc.git.worktree import delete_branch, remove_worktree, reset_in_place
 from llmc.model import Step, Worker
@@ -88,10 +90,12 @@ def _described(conflict: Conflict) -> ConflictedFile:
 
 def merge(site: Site, worker: Worker, step: Step, message: str | None) -> ev.WorkMerged | LlmcError:
     """The work as one commit on the branch in the user's repository, or the reason why not."""
-    landed = _landed_before(site, worker)
+    landed = _landed_before(site, worker) if step.begun else None
     if landed is not None:
         return ev.WorkMerged(site.now(), step.id, landed)
     try:
+        _forget_intention(site, worker)
+        site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
         return ev.WorkMerged(site.now(), step.id, _merge(site, worker, message))
     except LlmcError as refused:
         return refused
@@ -107,32 +111,49 @@ def _landed_before(site: Site, worker: Worker) -> str | None:
     if made is None:
         return None
     tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
-    landed = is_ancestor(site.git, site.root.path, made, tip)
+    return made if is_ancestor(site.git, site.root.path, made, tip) else None
+
+
+def _forget_intention(site: Site, worker: Worker) -> None:
     site.git.run(site.root.path, "update-ref", "-d", _intention(worker))
-    return made if landed else None
 
 
 def _merge(site: Site, worker: Worker, message: str | None) -> str:
     repo = site.config.repo
     _require_clean(site, worker, "accepted")
     tip = fetch_source(site.git, site.root.path, repo.branch)
-    head = _bring_up_to_date(site, worker, tip)
+    before = branch_tip(site.git, site.root.path, worker.branch)
+    if before is None:
+        raise NotMergedError(f"the branch {worker.branch} is gone", "run `llmc doctor`")
+    head = _bring_up_to_date(site, worker, tip, before)
+    try:
+        made = _squash(site, worker, tip, head, message)
+        land(site.git, repo.source, site.root.path, repo.branch, tip, made)
+    except LlmcError:
+        _put_back(site, worker, head, before)
+        raise
+    return made
+
+
+def _squash(site: Site, worker: Worker, tip: str, head: str, message: str | None) -> str:
+    """The one commit, when the repository's own checks agree; from here on the intention is known."""
     validate(site, worker.worktree_path)
     _require_clean(site, worker, "accepted after its validation ran")
     text = clean_message(message) if message else _message(site, worker, tip, head)
     made = squash(site.git, site.root.path, tip, head, text)
     site.git.run(site.root.path, "update-ref", _intention(worker), made)
-    land(site.git, repo.source, site.root.path, repo.branch, tip, made)
-    fetch_source(site.git, site.root.path, repo.branch)
-    site.git.run(site.root.path, "update-ref", "-d", _intention(worker))
     return made
 
 
-def _bring_up_to_date(site: Site, worker: Worker, tip: str) -> str:
+def _put_back(site: Site, worker: Worker, head: str, before: str) -> None:
+    """A refused merge leaves the branch as it was, unless somebody went on from there."""
+    untouched = not status(site.git, worker.worktree_path)
+    if head != before and untouched and branch_tip(site.git, site.root.path, worker.branch) == head:
+        reset_in_place(site.git, worker.worktree_path, worker.branch, before)
+
+
+def _bring_up_to_date(site: Site, worker: Worker, tip: str, head: str) -> str:
     worktree = worker.worktree_path
-    head = branch_tip(site.git, site.root.path, worker.branch)
-    if head is None:
-        raise NotMergedError(f"the branch {worker.branch} is gone", "run `llmc doctor`")
     if not is_ancestor(site.git, worktree, tip, head):
         check = would_conflict(site.git, worktree, tip, head)
         if not isinstance(check, Clean):
@@ -143,6 +164,7 @@ def _bring_up_to_date(site: Site, worker: Worker, tip: str) -> str:
         make_backup(site.git, worktree, worker.name, site.now(), safe_sha=tip, reason="accept")
         outcome = rebase_onto(site.git, worktree, tip)
         if isinstance(outcome, Conflicted):
+            abort_rebase(site.git, worktree)
             raise WouldConflictError(
                 f"{worker.name}'s commits conflict one by one with {site.config.repo.branch}",
                 f"`llmc rebase {worker.name}` lets the agent resolve it",
@@ -189,9 +211,12 @@ def remove(site: Site, worker: Worker) -> None:
     if site.host.is_dir(worker.worktree_path):
         upstream = resolve(site.git, site.root.path, f"refs/remotes/origin/{site.config.repo.branch}")
         make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=upstream, reason="nuke")
+    else:
+        backup_branch(site.git, site.root.path, worker.name, site.now(), worker.branch, reason="nuke")
     remove_worktree(site.git, site.root.path, worker.name)
     delete_branch(site.git, site.root.path, worker.branch)
     for directory in (site.root.spool(worker.name), site.root.settings_dir(worker.name)):
         site.host.remove_tree(directory)
+    Path(site.root.attention_file(worker.name)).unlink(missing_ok=True)
     remove_worker_table(site.root.config_file, worker.name)
     site.ledger.remove(worker.name, site.now())

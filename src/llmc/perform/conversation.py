@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from llmc.agents.base import Agent
-from llmc.agents.reports import prompt_digest
 from llmc.core import events as ev
 from llmc.core.classify import composer_holds, read_screen
-from llmc.core.delivery import Action, Do, Look, Progress, advance
+from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
+from llmc.core.digest import prompt_digests, text_digest
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.site import Site
 from llmc.store.lock import FileLock
@@ -19,6 +20,10 @@ from llmc.tmux.server import PaneGoneError
 
 LOOK_EVERY_SECS = 0.02
 PANE_LOCK_SECS = 60.0
+EVENTS_LOOKED_AT = 200
+CUT_SHORT = Action(
+    Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the sender was ended in the middle of the delivery; look before you resend"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class Terminal:
     agent: Agent
     pane: str
     text: str
-    digest: str
+    digests: frozenset[str]
     began: float
     typed: bool
     """Typed key by key and not pasted: slash commands."""
@@ -40,7 +45,7 @@ class Terminal:
         try:
             facts, screen = self.site.tmux.look(self.pane)
         except PaneGoneError:
-            return Look(now, gone=True, heard=self._heard())
+            return Look(now, gone=True, heard=self.heard())
         reading = read_screen(self.agent.pack, screen)
         dialog = reading.detail or reading.cue
         return Look(
@@ -51,17 +56,17 @@ class Terminal:
             composer=reading.composer,
             holds_text=composer_holds(self.agent.pack.composer, reading.composer or "", self.text),
             busy=reading.state == "BUSY",
-            heard=self._heard(),
+            heard=self.heard(),
         )
 
-    def _heard(self) -> bool:
+    def heard(self) -> bool:
         if self.typed:
             return False
-        fresh = peek_prompts(self.site.root.spool(self.worker.name))
-        if any(digest == self.digest and at >= self.began - 0.5 for digest, at in fresh):
+        fresh = spooled_prompts(self.site, self.worker)
+        if any(digest in self.digests and at >= self.began - 0.5 for digest, at in fresh):
             return True
-        heard_before = self.worker.heard_prompts.count(self.digest)
-        return self.site.worker(self.worker.name).heard_prompts.count(self.digest) > heard_before
+        now = self.site.worker(self.worker.name).heard_prompts
+        return _count(now, self.digests) > _count(self.worker.heard_prompts, self.digests)
 
     def act(self, action: Action, step: Step) -> None:
         tmux = self.site.tmux
@@ -80,11 +85,25 @@ class Terminal:
                 time.sleep(LOOK_EVERY_SECS)
 
 
+def spooled_prompts(site: Site, worker: Worker) -> list[tuple[str, float]]:
+    """The prompts that the agent has reported and nobody has read yet."""
+    translate = site.agent_of(worker).translate
+
+    def digest_of(data: dict[str, object]) -> str | None:
+        report = translate(data)
+        return report.sha256 if report is not None and report.kind == "prompt" else None
+
+    return peek_prompts(site.root.spool(worker.name), digest_of)
+
+
+def _count(heard: tuple[str, ...], digests: frozenset[str]) -> int:
+    return sum(1 for digest in heard if digest in digests)
+
+
 def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepResult, Receipt]:
     began, started = site.now(), time.monotonic()
-    digest = prompt_digest(text)
     if step.begun:
-        action, attempts = _after_crash(site, worker, digest), 1
+        action, attempts = _resume(site, worker, step, text), 1
     else:
         action, attempts = _send(site, worker, step, text, typed=False)
     receipt = Receipt(
@@ -93,7 +112,7 @@ def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepR
         attempts,
         int((time.monotonic() - started) * 1000),
         len(text.encode("utf-8", "surrogatepass")),
-        digest,
+        text_digest(text),
         action.reason,
     )
     site.ledger.note(worker.name, began, "receipt", f"{receipt.outcome.value} ({receipt.proof.value}) {receipt.reason}")
@@ -112,19 +131,52 @@ def _result(site: Site, step: Step, action: Action) -> ev.TextSent:
     return ev.TextSent(site.now(), step.id, action.outcome, action.proof, action.reason, action.refused)
 
 
-def _after_crash(site: Site, worker: Worker, digest: str) -> Action:
-    """The sender died on the way. Sending again could send twice: only a report of the agent tells."""
-    spooled = any(heard == digest for heard, _ in peek_prompts(site.root.spool(worker.name)))
-    if spooled or digest in worker.heard_prompts:
+def _resume(site: Site, worker: Worker, step: Step, text: str) -> Action:
+    """The sender died on the way. Nothing is pasted again: that could send it twice.
+
+    What the agent itself reports tells that it has the text; a text that still stands in its input line is submitted.
+    """
+    began, heard_since = _since_begun(site, worker)
+    before = replace(worker, heard_prompts=worker.heard_prompts[: len(worker.heard_prompts) - heard_since])
+    pane = site.tmux.panes().get(worker.session_id)
+    agent, digests = site.agent_of(worker), prompt_digests(text)
+    terminal = Terminal(site, before, agent, pane.id if pane else "", text, digests, began, False)
+    if terminal.heard():
         return Action(Do.FINISH, Outcome.DELIVERED, Proof.HOOK)
-    return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the sender was ended in the middle of the delivery")
+    if pane is None:
+        return CUT_SHORT
+    with FileLock(site.root.pane_lock(worker.name), name=f"the terminal of {worker.name}", timeout=PANE_LOCK_SECS):
+        return _submit_what_is_there(terminal, step)
+
+
+def _since_begun(site: Site, worker: Worker) -> tuple[float, int]:
+    """When the delivery began, and how many prompts the agent has reported since, by the log."""
+    events = site.ledger.events.recent(worker.name, limit=EVENTS_LOOKED_AT)
+    begun = [n for n, event in enumerate(events) if event.kind == ev.StepBegun.__name__]
+    if not begun:
+        return site.now(), 0
+    since = events[begun[-1] :]
+    return since[0].at_unix, sum(1 for event in since if event.kind == ev.PromptHeard.__name__)
+
+
+def _submit_what_is_there(terminal: Terminal, step: Step) -> Action:
+    progress = Progress(Stage.SUBMITTED, attempts=1, reports_events=terminal.agent.reports_events)
+    while True:
+        look = terminal.look()
+        if look.dialog is not None and not look.heard:
+            return CUT_SHORT  # it would take the Enter as its answer
+        progress, action = advance(progress, look)
+        if action.do is Do.FINISH:
+            return action if action.proof is Proof.HOOK or progress.submits else CUT_SHORT
+        with suppress(PaneGoneError):  # the next look sees it
+            terminal.act(action, step)
 
 
 def _send(site: Site, worker: Worker, step: Step, text: str, *, typed: bool) -> tuple[Action, int]:
     pane = site.tmux.panes().get(worker.session_id)
     if pane is None:
         return Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "its session is not running", refused=True), 0
-    terminal = Terminal(site, worker, site.agent_of(worker), pane.id, text, prompt_digest(text), site.now(), typed)
+    terminal = Terminal(site, worker, site.agent_of(worker), pane.id, text, prompt_digests(text), site.now(), typed)
     with FileLock(site.root.pane_lock(worker.name), name=f"the terminal of {worker.name}", timeout=PANE_LOCK_SECS):
         return _drive(terminal, step, lambda: _mark_begun(site, worker, step, typed))
 
@@ -136,7 +188,7 @@ def _mark_begun(site: Site, worker: Worker, step: Step, typed: bool) -> None:
 
 
 def _drive(terminal: Terminal, step: Step, about_to_paste: Callable[[], None]) -> tuple[Action, int]:
-    progress = Progress(reports_events=terminal.worker.reports_events and not terminal.typed)
+    progress = Progress(reports_events=terminal.agent.reports_events and not terminal.typed)
     while True:
         progress, action = advance(progress, terminal.look())
         if action.do is Do.FINISH:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.core import events as ev
-from llmc.core.classify import read_screen
+from llmc.core.classify import Cue, read_screen
 from llmc.host.processes import descendants, end_tree, is_running, wait_for_end
 from llmc.model import Step, Worker
 from llmc.site import Site
@@ -19,7 +19,10 @@ from llmc.tmux.server import CONFIGURATION
 LOOK_EVERY_SECS = 0.05
 EVENTS_WITHIN_SECS = 3.0
 """How long an agent that has drawn its prompt may take until its first report."""
+STEADY_SECS = 0.8
+"""Some CLIs draw their prompt first and a dialog over it: without a report the prompt must stay for a while."""
 LEAVE_WITHIN_SECS = 3.0
+DIALOG_AGAIN_SECS = 3.0
 
 
 def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
@@ -53,6 +56,7 @@ def _order(site: Site, worker: Worker) -> LaunchOrder:
     return LaunchOrder(
         worker.name,
         worker.worktree_path,
+        site.root.path,
         site.root.settings_dir(worker.name),
         settings.model,
         settings.role_prompt,
@@ -65,6 +69,7 @@ def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
     for directory in (site.root.settings_dir(worker.name), site.root.spool(worker.name)):
         site.host.make_dir(directory)
     for path, content in launch.files.items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(content, encoding="utf-8")
     defaults = site.config.defaults
     size = (defaults.terminal_width, defaults.terminal_height)
@@ -80,17 +85,26 @@ def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
 
 
 def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, began: float) -> ev.StepResult:
+    """Passes the dialogs of the start; waits for the prompt, and for the first report where one is due."""
     until = time.monotonic() + agent.ready_timeout_secs
     drawn_at: float | None = None
+    passed: dict[str, float] = {}
     while time.monotonic() < until:
         facts, screen = site.tmux.look(pane.id)
         if facts.dead:
             return _ended_at_once(site, step, facts, screen)
-        if read_screen(agent.pack, screen).state == "READY":
-            drawn_at = drawn_at or time.monotonic()
-            heard = agent.reports_events and _reported_start(site, worker, began)
-            waited = time.monotonic() - drawn_at >= EVENTS_WITHIN_SECS
-            if heard or waited or not agent.reports_events:
+        reading = read_screen(agent.pack, screen)
+        if reading.matched is not None and reading.matched.advice:
+            site.tmux.kill_session(worker.session_id)
+            return ev.SessionFailed(site.now(), step.id, reading.matched.advice, last_words(screen))
+        if reading.state == "NEEDS_CONFIRMATION" and reading.matched is not None:
+            _pass_dialog(site, pane, reading.matched, passed)
+        ready = reading.state == "READY" and reading.composer == ""
+        drawn_at = (drawn_at or time.monotonic()) if ready else None
+        if drawn_at is not None:
+            heard = agent.reports_start and _reported_start(site, worker, agent, began)
+            patience = EVENTS_WITHIN_SECS if agent.reports_start else STEADY_SECS
+            if heard or time.monotonic() - drawn_at >= patience:
                 return ev.SessionReady(site.now(), step.id, heard)
         time.sleep(LOOK_EVERY_SECS)
     words = last_words(site.tmux.capture(pane.id))
@@ -98,9 +112,19 @@ def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane
     return ev.SessionFailed(site.now(), step.id, f"it was not ready within {agent.ready_timeout_secs:.0f} s", words)
 
 
-def _reported_start(site: Site, worker: Worker, began: float) -> bool:
-    found = spooled(site.root.spool(worker.name))
-    return any(event.data.get("event") == "session_start" and event.at_unix >= began - 1 for event in found)
+def _pass_dialog(site: Site, pane: Pane, dialog: Cue, passed: dict[str, float]) -> None:
+    """Presses the keys once, and again only when the dialog is still there a good while later."""
+    now = time.monotonic()
+    if dialog.pass_keys and now - passed.get(dialog.name, 0.0) >= DIALOG_AGAIN_SECS:
+        passed[dialog.name] = now
+        for key in dialog.pass_keys:
+            site.tmux.press(pane.id, key)
+            time.sleep(LOOK_EVERY_SECS)
+
+
+def _reported_start(site: Site, worker: Worker, agent: Agent, began: float) -> bool:
+    found = ((agent.translate(event.data), event.at_unix) for event in spooled(site.root.spool(worker.name)))
+    return any(report is not None and report.kind == "session_start" and at >= began - 1 for report, at in found)
 
 
 def _ended_at_once(site: Site, step: Step, pane: Pane, screen: str) -> ev.StepResult:

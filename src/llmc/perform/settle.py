@@ -24,6 +24,8 @@ from llmc.perform import branches, conversation, sessions
 from llmc.perform.notices import tell
 from llmc.site import Site
 
+CANCELLING = (ev.StopAsked, ev.ResetAsked, ev.RemovalAsked)
+"""What a user asks in place of whatever was under way; everything else comes after it."""
 STEP_LIMIT = 20
 """A worker never has this many steps to take: more of them would be a loop."""
 
@@ -42,6 +44,10 @@ class Settled:
 
 def ask(site: Site, name: str, event: ev.Event) -> Settled:
     """Takes a decision and carries it out. The caller acts for the worker (holds its lock)."""
+    if not isinstance(event, CANCELLING) and site.worker(name).pending:
+        left = settle(site, name)  # by somebody who died on the way
+        if isinstance(event, ev.AcceptAsked) and any(decision.signal == "git.merged" for decision in left.decisions):
+            return left
     decision = site.ledger.apply(name, event)
     tell(site, decision)
     settled = settle(site, name)

@@ -7,6 +7,7 @@ from llmc.host.local import ProgramHungError
 from llmc.site import Site
 
 SHOWN_LINES = 12
+ELSEWHERE = frozenset(("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"))
 
 
 class ValidationFailedError(LlmcError):
@@ -15,9 +16,11 @@ class ValidationFailedError(LlmcError):
 
 def validate(site: Site, worktree: str) -> None:
     repo = site.config.repo
+    # Whoever calls us from inside a git of their own must not have the checks run on their repository.
+    env = {name: value for name, value in site.host.environ().items() if name not in ELSEWHERE}
     for command in repo.validate:
         try:
-            done = site.host.run(["sh", "-c", command], cwd=worktree, timeout=repo.validate_timeout_secs)
+            done = site.host.run(["sh", "-c", command], cwd=worktree, env=env, timeout=repo.validate_timeout_secs)
         except ProgramHungError:
             raise ValidationFailedError(
                 f"`{command}` did not end within {repo.validate_timeout_secs:.0f} seconds",

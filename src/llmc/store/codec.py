@@ -108,8 +108,6 @@ def _check_worker(key: str, worker: Worker, now: float) -> Iterator[Problem]:
             yield Problem(key, field, "is empty")
     if worker.work is Work.NEEDS_REVIEW and not worker.commit_sha:
         yield Problem(key, "commit_sha", "is missing, although the work is needs_review")
-    if worker.work is Work.WORKING and not worker.current_prompt:
-        yield Problem(key, "current_prompt", "is empty, although the work is working")
     times = {field: getattr(worker, field) for field in _TIMES} | {"evidence": worker.evidence.at_unix}
     yield from (Problem(key, field, _FUTURE) for field, at in times.items() if _is_future(at, now))
 

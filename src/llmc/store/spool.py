@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 import json
 import os
@@ -60,17 +59,8 @@ def take(event: SpooledEvent) -> None:
         path.unlink(missing_ok=True)
 
 
-def prompt_digest(data: dict[str, object]) -> str | None:
-    """The SHA-256 of the prompt that this event reports; None for any other event."""
-    if data.get("event") != "prompt":
-        return None
-    if isinstance(data.get("sha256"), str):
-        return str(data["sha256"])
-    return hashlib.sha256(str(data.get("text", "")).encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def peek_prompts(
-    directory: Path | str, digest_of: Callable[[dict[str, object]], str | None] = prompt_digest
+    directory: Path | str, digest_of: Callable[[dict[str, object]], str | None]
 ) -> list[tuple[str, float]]:
     """The digest and the time of each prompt that waits in the spool; everything stays where it is."""
     found = []

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 SEPARATOR = "\t"
-"""tmux never prints a tab inside one of these fields but the title, which comes last."""
 
 PANE_FIELDS = (
     "session_name",
@@ -26,7 +26,9 @@ PANE_FIELDS = (
     "pid",
     "pane_title",
 )
-PANE_FORMAT = SEPARATOR.join(f"#{{{name}}}" for name in PANE_FIELDS)
+# A program may call itself whatever it likes; of the other fields tmux itself keeps tabs and newlines out.
+_EXPRESSIONS = {"pane_current_command": "s/\t/ /;s/\n/ /:pane_current_command"}
+PANE_FORMAT = SEPARATOR.join(f"#{{{_EXPRESSIONS.get(name, name)}}}" for name in PANE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +54,12 @@ class Pane:
 
 
 def parse_pane(line: str) -> Pane:
+    """Raises ValueError when this is not a line of PANE_FORMAT about a pane that is there."""
     row = dict(zip(PANE_FIELDS, line.split(SEPARATOR, len(PANE_FIELDS) - 1), strict=True))
     return Pane(
         session=row["session_name"],
         id=row["pane_id"],
-        pid=int(row["pane_pid"] or 0),
+        pid=int(row["pane_pid"]),
         tty=row["pane_tty"],
         dead=row["pane_dead"] == "1",
         exit_code=_number(row["pane_dead_status"]),
@@ -96,10 +99,12 @@ def says_no_sessions(complaint: str) -> bool:
     )
 
 
+def says_no_pane(complaint: str) -> bool:
+    """Whether tmux's words mean that the pane which they are about is not there."""
+    return "can't find pane" in complaint or "can't find window" in complaint or says_no_sessions(complaint)
+
+
 def parse_version(text: str) -> tuple[int, int]:
     """`tmux 3.3a`, `tmux next-3.5`, `tmux master`: a development version counts as the newest."""
-    digits = text.removeprefix("tmux ").removeprefix("next-").strip()
-    major, _, minor = digits.partition(".")
-    if not major.isdigit():
-        return (99, 0)
-    return (int(major), int("".join(c for c in minor if c.isdigit()) or 0))
+    number = re.match(r"(?:tmux )?(?:next-)?(\d+)(?:\.(\d+))?", text.strip())
+    return (int(number[1]), int(number[2] or 0)) if number else (99, 0)

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed, Host
-from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_sessions
+from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_pane, says_no_sessions
 
 MINIMUM = (3, 2)
 
-# Variables that would make an agent believe that it runs inside another one, or in the caller's tmux.
-NESTING = ("TMUX", "TMUX_PANE", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE")
+# Variables that would make an agent believe that it runs inside another one, in the caller's tmux, or make its
+# git work on the caller's repository.
+NESTING = frozenset(
+    (
+        *("TMUX", "TMUX_PANE", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE"),
+        *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"),
+    )
+)
 
 CONFIGURATION = """\
 set -g remain-on-exit on
@@ -44,8 +50,9 @@ class Tmux:
     """The name of the server (`-L`)."""
 
     def run(self, *command: str, stdin: bytes = b"", timeout: float = 20.0) -> Completed:
+        # -u: without it tmux replaces what is not ASCII in its answers when the locale is C.
         return self.host.run(
-            ["tmux", "-L", self.socket, *command], env=self._environment(), stdin=stdin, timeout=timeout
+            ["tmux", "-u", "-L", self.socket, *command], env=self._environment(), stdin=stdin, timeout=timeout
         )
 
     def _environment(self) -> dict[str, str]:
@@ -53,9 +60,11 @@ class Tmux:
 
     def _ask(self, *command: str, stdin: bytes = b"") -> str:
         answer = self.run(*command, stdin=stdin)
-        if not answer.ok:
-            raise TmuxError(f"tmux {command[0]}: {answer.complaint}", "run `llmc doctor`")
-        return answer.text
+        if answer.ok:
+            return answer.text
+        if says_no_pane(answer.complaint):
+            raise PaneGoneError("the terminal is gone", "bring the worker up with `llmc up`")
+        raise TmuxError(f"tmux {command[0]}: {answer.complaint}", "run `llmc doctor`")
 
     # --- the server -------------------------------------------------------------------------------
 
@@ -91,8 +100,8 @@ class Tmux:
                 return {}
             raise TmuxError(f"tmux list-panes: {answer.complaint}", "run `llmc doctor`")
         found: dict[str, Pane] = {}
-        for line in answer.text.splitlines():
-            pane = parse_pane(line)
+        for line in filter(None, answer.text.split("\n")):
+            pane = _pane(line)
             found.setdefault(pane.session, pane)
         return found
 
@@ -100,15 +109,16 @@ class Tmux:
         self, name: str, cwd: str, argv: Sequence[str], env: Mapping[str, str], size: tuple[int, int]
     ) -> Pane:
         """A detached session whose pane's own process is the program itself, with no shell between."""
-        variables = [word for key, value in env.items() for word in ("-e", f"{key}={value}")]
+        variables = [word for key, value in env.items() for word in ("-e", _literal(f"{key}={value}"))]
+        directory = _literal(cwd.replace("#", "##"))  # tmux would look for its variables in it
         width, height = map(str, size)
         line = self._ask(
-            *("new-session", "-d", "-P", "-F", PANE_FORMAT, "-s", name, "-c", cwd, "-x", width, "-y", height),
+            *("new-session", "-d", "-P", "-F", PANE_FORMAT, "-s", name, "-c", directory, "-x", width, "-y", height),
             *variables,
             "--",
-            *_as_program(argv),
+            *map(_literal, _as_program(argv)),
         )
-        return parse_pane(line.rstrip("\n"))
+        return _pane(line.rstrip("\n"))
 
     def kill_session(self, name: str) -> None:
         """Ends the session; one that is not there is no failure."""
@@ -127,9 +137,7 @@ class Tmux:
         """The pane's facts and its screen, in one call."""
         text = self._ask("display-message", "-p", "-t", pane, PANE_FORMAT, ";", "capture-pane", "-p", "-J", "-t", pane)
         facts, _, screen = text.partition("\n")
-        if not facts.strip():
-            raise PaneGoneError("the terminal is gone", "bring the worker up with `llmc up`")
-        return parse_pane(facts), screen
+        return _pane(facts), screen
 
     def leave_copy_mode(self, pane: str) -> None:
         self._ask("if-shell", "-F", "-t", pane, "#{pane_in_mode}", f"copy-mode -q -t {pane}")
@@ -140,27 +148,41 @@ class Tmux:
         tmux 3.3a dies, with every session, when something is pasted into a dead pane: the check and
         the paste are one command sequence inside the server.
         """
-        answer = self._ask(
-            *("load-buffer", "-b", buffer, "-", ";"),
-            *("if-shell", "-F", "-t", pane, "#{pane_dead}"),
-            f"display-message -p dead ; delete-buffer -b {buffer}",
-            f"paste-buffer -p -r -d -b {buffer} -t {pane}",
-            stdin=text,
-        )
+        try:
+            answer = self._ask(
+                *("load-buffer", "-b", buffer, "-", ";"),
+                *("if-shell", "-F", "-t", pane, "#{pane_dead}"),
+                f"display-message -p dead ; delete-buffer -b {buffer}",
+                f"paste-buffer -p -r -d -b {buffer} -t {pane}",
+                stdin=text,
+            )
+        except LlmcError:
+            self.run("delete-buffer", "-b", buffer)
+            raise
         if "dead" in answer:
             raise PaneGoneError("the agent's process has ended", "bring the worker up with `llmc up`")
 
     def type_text(self, pane: str, text: str) -> None:
         """Types text as keys, literally. For short commands: longer text is pasted."""
-        # A trailing semicolon would be taken as tmux's own command separator.
-        literal = text[:-1] + "\\;" if text.endswith(";") else text
-        self._ask("send-keys", "-t", pane, "-l", "--", literal)
+        self._ask("send-keys", "-t", pane, "-l", "--", _literal(text))
 
     def press(self, pane: str, *keys: str) -> None:
         self._ask("send-keys", "-t", pane, *keys)
 
     def attach_command(self, session: str, *, read_only: bool) -> list[str]:
         return ["tmux", "-L", self.socket, "attach-session", "-t", f"={session}", *(["-r"] if read_only else [])]
+
+
+def _pane(line: str) -> Pane:
+    try:
+        return parse_pane(line)
+    except ValueError:
+        raise TmuxError(f"tmux describes a terminal as {line!r}", "run `llmc doctor`") from None
+
+
+def _literal(word: str) -> str:
+    """A trailing semicolon would be taken as tmux's own command separator."""
+    return word[:-1] + "\\;" if word.endswith(";") else word
 
 
 def _as_program(argv: Sequence[str]) -> list[str]:

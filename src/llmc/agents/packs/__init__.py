@@ -53,4 +53,13 @@ def _composer(data: dict[str, str]) -> ComposerShape:
 
 
 def _cues(rows: list[dict[str, Any]]) -> tuple[Cue, ...]:
-    return tuple(Cue(row["name"], re.compile(row["pattern"]), row.get("kind", "")) for row in rows)
+    return tuple(
+        Cue(
+            row["name"],
+            re.compile(row["pattern"]),
+            row.get("kind", ""),
+            tuple(row.get("pass", ())),
+            row.get("advice", ""),
+        )
+        for row in rows
+    )

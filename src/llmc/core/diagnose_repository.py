@@ -1,0 +1,103 @@
+"""What is wrong with LLMC's clone, with the source repository, and what in them belongs to nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmc.core.findings import Finding, finding
+from llmc.core.health import Absent, Broken, Clone, Found, RootHealth, StateFacts
+
+BRANCHES = "llmc/"
+SESSIONS = "llmc-"
+
+
+def repository_findings(root: RootHealth) -> Iterator[Finding]:
+    yield from _source(root)
+    match root.clone:
+        case Absent():
+            yield _clone_broken(root, Broken(f"there is no {root.path}/.git"))
+        case Broken():
+            yield _clone_broken(root, root.clone)
+        case Found(clone):
+            yield from _clone(root, clone)
+    if isinstance(root.state, Found):
+        yield from _orphans(root, root.state.value)
+
+
+def _clone_broken(root: RootHealth, trouble: Broken) -> Finding:
+    why = "the workers' branches and backups are in there"
+    return finding("clone-broken", trouble.what, why, repair=trouble.hint, root=root.path)
+
+
+def _source(root: RootHealth) -> Iterator[Finding]:
+    if not isinstance(root.settings, Found):
+        return
+    settings = root.settings.value
+    match root.source:
+        case Absent():
+            yield _source_gone(root, f"there is nothing at {settings.source}")
+        case Broken(what):
+            yield _source_gone(root, what)
+        case Found(source) if not source.has_branch:
+            what = f"{settings.source} has no branch {settings.branch}"
+            yield finding("branch-missing", what, "work starts from it and lands on it")
+
+
+def _source_gone(root: RootHealth, what: str) -> Finding:
+    return finding("source-gone", what, "accepted work has nowhere to go", root=root.path)
+
+
+def _clone(root: RootHealth, clone: Clone) -> Iterator[Finding]:
+    for setting in clone.settings_off:
+        why = "a conflict that was resolved once comes back"
+        yield finding("rerere-off", f"{setting} is off in {root.path}/.git", why, root=root.path, setting=setting)
+    if clone.identity_trouble:
+        yield finding("identity-missing", "git does not know in whose name to commit", clone.identity_trouble)
+    if root.follows_source == Found(False) and isinstance(root.source, Found) and isinstance(root.settings, Found):
+        source = root.settings.value.source
+        what = f"the clone follows {clone.origin or 'nothing'}, but accepted work goes to {source}"
+        yield finding(
+            "source-differs", what, "workers would not start from what was accepted", root=root.path, source=source
+        )
+
+
+def _orphans(root: RootHealth, state: StateFacts) -> Iterator[Finding]:
+    if not isinstance(root.acting, Found):
+        return
+    # What somebody is making or removing right now is nobody's orphan.
+    names = frozenset(state.workers) | root.acting.value
+    workers = state.workers.values()
+    yield from _worktrees(root, names | {_last_part(worker.worktree_path) for worker in workers})
+    yield from _branches(root, {worker.branch for worker in workers} | {BRANCHES + name for name in names})
+    yield from _sessions(root, {worker.session_id for worker in workers} | {SESSIONS + name for name in names})
+
+
+def _worktrees(root: RootHealth, known: frozenset[str]) -> Iterator[Finding]:
+    found = set(root.directories.value) if isinstance(root.directories, Found) else set()
+    if isinstance(root.clone, Found):
+        paths = (each.path for each in root.clone.value.worktrees)
+        found |= {_last_part(path) for path in paths if path.rpartition("/")[0] == f"{root.path}/.worktrees"}
+    for name in sorted(found - known):
+        what = f"{root.path}/.worktrees/{name} belongs to no worker"
+        yield finding("worktree-orphaned", what, "a worker was removed or never finished; there may be work in it")
+
+
+def _branches(root: RootHealth, known: set[str]) -> Iterator[Finding]:
+    if isinstance(root.clone, Found):
+        for branch in sorted(root.clone.value.heads.keys() - known):
+            if branch.startswith(BRANCHES):
+                why = "a worker was removed or never finished; the branch may hold work"
+                yield finding("branch-orphaned", f"the branch {branch} belongs to no worker", why)
+
+
+def _sessions(root: RootHealth, known: set[str]) -> Iterator[Finding]:
+    if isinstance(root.terminals, Found):
+        for terminal in root.terminals.value:
+            if terminal.session.startswith(SESSIONS) and terminal.session not in known:
+                what = f"the session {terminal.session} belongs to no worker"
+                why = "an agent may be at work there unseen"
+                yield finding("session-orphaned", what, why, socket=root.tmux_socket, session=terminal.session)
+
+
+def _last_part(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -1,0 +1,238 @@
+"""What a look at a root and its machine has found. Every answer is seen (to work or not), absent, or unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from llmc.model import Worker
+
+T = TypeVar("T", covariant=True)
+
+Version = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[T]):
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """It is there and cannot be used."""
+
+    what: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Newer(Broken):
+    """It was made by a version that knows more than this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """It is not there, for sure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The question was not answered. `covered`: by reason of something that has a finding of its own."""
+
+    why: str
+    covered: bool = False
+
+
+Answer = Found[T] | Broken | Absent | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What is free on the disk of the root; None where it does not count its files."""
+
+    free_bytes: int
+    free_files: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPath:
+    """Something of the root's that other users may use."""
+
+    path: str
+    mode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    source: str
+    branch: str
+    agent: str
+    """The one that new workers get."""
+    patrol_interval_secs: float
+
+
+@dataclass(frozen=True, slots=True)
+class Inconsistency:
+    worker: str | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateFacts:
+    workers: Mapping[str, Worker]
+    patrol_last_run_unix: float | None = None
+    problems: tuple[Inconsistency, ...] = ()
+    """What contradicts itself, so that no command takes this state."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFacts:
+    name: str
+    workers: tuple[str, ...]
+    program: str = ""
+    """Empty when nobody has described this agent."""
+    installed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeRecord:
+    """What git itself says of a worktree."""
+
+    path: str
+    branch: str | None
+    """None when HEAD is detached."""
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """LLMC's own copy of the repository."""
+
+    heads: Mapping[str, str]
+    worktrees: tuple[WorktreeRecord, ...]
+    settings_off: tuple[str, ...]
+    """What LLMC turns on there and somebody has turned off."""
+    origin: str
+    """Where it fetches from."""
+    identity_trouble: str
+    """Why git would refuse a commit; empty when it would not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    has_branch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    session: str
+    alive: bool
+    how: str = ""
+    """How its process ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    pid: int
+    since_unix: float
+    running: bool
+    """False when it was ended without a chance to sign off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spool:
+    """An agent's reports that nobody has taken yet, and those that were not understood."""
+
+    waiting: int = 0
+    oldest_secs: float = 0.0
+    bad: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerHealth:
+    worker: Worker
+    directory: Answer[str]
+    record: Answer[WorktreeRecord]
+    tip: Answer[str]
+    operations: Answer[tuple[str, ...]]
+    dirty: Answer[tuple[str, ...]]
+    lost_commits: Answer[tuple[str, ...]]
+    terminal: Answer[Terminal]
+    spool: Answer[Spool]
+
+
+@dataclass(frozen=True, slots=True)
+class RootHealth:
+    path: str
+    tmux_socket: str
+    open_paths: Answer[tuple[OpenPath, ...]]
+    read_only: Answer[tuple[str, ...]]
+    space: Answer[Space]
+    directories: Answer[tuple[str, ...]]
+    settings: Answer[Settings]
+    state: Answer[StateFacts]
+    backup: Answer[float]
+    """How many seconds old the last state before this one is."""
+    clone: Answer[Clone]
+    source: Answer[Source]
+    follows_source: Answer[bool]
+    uses_lfs: Answer[bool]
+    agents: Answer[tuple[AgentFacts, ...]]
+    terminals: Answer[tuple[Terminal, ...]]
+    daemon: Answer[Daemon]
+    acting: Answer[frozenset[str]]
+    unreadable: Answer[tuple[Unreadable, ...]]
+    workers: Answer[tuple[WorkerHealth, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    at_unix: float
+    root_path: str
+    git: Answer[Version]
+    tmux: Answer[Version]
+    minimum: Mapping[str, Version]
+    """The oldest git and tmux that will do."""
+    tools: Mapping[str, bool]
+    """Whether each optional program is installed."""
+    root: Answer[RootHealth]
+
+
+SUBJECTS: Mapping[str, tuple[str, str]] = {
+    "directory": ("worktrees", "its worktree"),
+    "record": ("worktrees", "git's record of its worktree"),
+    "tip": ("worktrees", "its branch"),
+    "operations": ("worktrees", "what git is in the middle of"),
+    "dirty": ("worktrees", "uncommitted changes"),
+    "lost_commits": ("worktrees", "its commits"),
+    "terminal": ("terminals", "its terminal"),
+    "spool": ("records", "its agent's reports"),
+    "open_paths": ("root", "who may read the root"),
+    "read_only": ("root", "whether the root can be written to"),
+    "space": ("root", "the free space"),
+    "directories": ("worktrees", "the directories of the worktrees"),
+    "settings": ("settings", "config.toml"),
+    "state": ("state", "state.json"),
+    "backup": ("state", "state.json.bak"),
+    "clone": ("repository", "LLMC's own clone"),
+    "source": ("repository", "the source repository"),
+    "follows_source": ("repository", "which repository the clone follows"),
+    "uses_lfs": ("repository", "whether the repository uses git-lfs"),
+    "agents": ("agents", "the agents"),
+    "terminals": ("terminals", "the tmux server"),
+    "daemon": ("daemon", "the daemon"),
+    "acting": ("daemon", "which workers somebody acts for"),
+    "unreadable": ("records", "the logs"),
+    "workers": ("state", "the workers"),
+    "git": ("programs", "git"),
+    "tmux": ("programs", "tmux"),
+    "root": ("root", "the root"),
+}
+"""The topic of each answer above, and the words for it when it is unknown."""

@@ -1,0 +1,211 @@
+"""The whole of LLMC on the built-in demo agent: a repository, a root, the commands that a person types."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from llmc.app import open_site
+from llmc.cli.main import main
+from llmc.daemon.process import running_daemon
+from llmc.host.processes import is_running
+from llmc.model import Session, Work, Worker
+from llmc.root import Root
+from llmc.site import Site
+from llmc.store.event_log import LoggedEvent
+from llmc.tmux.parsing import Pane
+from testing.roots import make_repository
+from testing.waiting import wait_until
+
+PATIENCE_SECS = 40.0
+LLMC = (sys.executable, "-P", "-m", "llmc.cli.main")
+PACE = '\n[agents.demo]\nenv = { LLMC_DEMO_PACE = "0.01" }\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a command answered."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(slots=True)
+class Story:
+    place: Path
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def repository(self) -> Path:
+        return self.place / "repository"
+
+    @property
+    def root(self) -> Root:
+        return Root(str(self.place / "llmc"))
+
+    @property
+    def site(self) -> Site:
+        return open_site(self.root)
+
+    # --- what a person types ------------------------------------------------------------------------
+
+    def begin(self, *workers: str, agent: str = "demo", config: str = "") -> Story:
+        make_repository(self.repository)
+        self.llmc("init", "--source", str(self.repository), "--target", self.root.path)
+        with open(self.root.config_file, "a", encoding="utf-8") as settings:
+            settings.write(PACE + config)
+        for name in workers:
+            self.llmc("add", name, "--agent", agent)
+        return self
+
+    def up(self) -> int:
+        """A daemon in the background, with every worker up. Its pid."""
+        self.llmc("up", "--detach")
+        return self.daemon()
+
+    def llmc(self, *words: str, code: int = 0) -> Said:
+        """Runs a command in this process, and expects this exit code of it."""
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            ended = main(["--root", self.root.path, *words])
+        said = Said(ended, out.getvalue(), err.getvalue())
+        assert ended == code, f"llmc {' '.join(words)}: {said}\n{self.account()}"
+        return said
+
+    def json(self, *words: str, code: int = 0) -> Any:  # noqa: ANN401 - whatever the command answers
+        return json.loads(self.llmc(*words, "--json", code=code).out)
+
+    def spawn(self, *words: str) -> subprocess.Popen[bytes]:
+        """The command as a process of its own, to be waited for or to be killed."""
+        with open(self.place / "spawned.log", "ab") as log:
+            process = subprocess.Popen([*LLMC, "--root", self.root.path, *words], stdout=log, stderr=log)
+        self.started.append(process)
+        return process
+
+    def task(self, name: str, *steps: str) -> Said:
+        return self.llmc("start", "--worker", name, "--prompt", script(*steps))
+
+    def work(self, name: str, *steps: str) -> Worker:
+        """A task that ends with work to review."""
+        self.task(name, *steps)
+        return self.wait(name, Work.NEEDS_REVIEW)
+
+    # --- what is to be seen -------------------------------------------------------------------------
+
+    def worker(self, name: str) -> Worker:
+        return self.site.worker(name)
+
+    def wait(self, name: str, work: Work | None = None, session: Session | None = None) -> Worker:
+        """Until the worker has got there and nothing is pending for it."""
+
+        def arrived() -> bool:
+            now = self.worker(name)
+            return work in (None, now.work) and session in (None, now.session) and not now.pending
+
+        self.until(arrived)
+        return self.worker(name)
+
+    def until(self, condition: Callable[[], object]) -> None:
+        """Waits for it; a failure tells all that happened."""
+        try:
+            wait_until(condition, PATIENCE_SECS)
+        except AssertionError as late:
+            raise AssertionError(f"{late}\n{self.account()}") from None
+
+    def pane(self, name: str) -> Pane:
+        return self.site.tmux.panes()[self.worker(name).session_id]
+
+    def daemon(self) -> int:
+        holder = running_daemon(self.root)
+        assert holder is not None, self.account()
+        return holder.pid
+
+    def events(self, name: str | None = None, signal_name: str = "") -> list[LoggedEvent]:
+        logged = self.site.ledger.events.recent(name, limit=10_000)
+        return [event for event in logged if signal_name in ("", event.signal, event.kind)]
+
+    def prompts(self, name: str) -> int:
+        """How many prompts the agent says it has accepted."""
+        return len(self.events(name, "hook.prompt"))
+
+    def subjects(self) -> list[str]:
+        """What the user's branch has, oldest first."""
+        return self.git("log", "--reverse", "--format=%s", "main").splitlines()
+
+    def git(self, *words: str, cwd: str | None = None) -> str:
+        git = self.site.git
+        return git.text(cwd or str(self.repository), *words)
+
+    def commit_upstream(self, path: str, content: str, message: str) -> str:
+        """The user commits by hand."""
+        (self.repository / path).write_text(content)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def account(self) -> str:
+        """What is known, for the words of a failure."""
+        if not self.root.exists:
+            return "no root"
+        lines = [f"{event.worker} {event.signal or event.kind}: {event.detail}" for event in self.events()[-25:]]
+        log = Path(self.root.daemon_log)
+        return "\n".join([*lines, log.read_text() if log.exists() else "no daemon's log"])
+
+    def processes(self) -> list[int]:
+        """Every process of this story that runs: the daemon, tmux, agents and whatever these have started."""
+        mark = os.fsencode(f"TMUX_TMPDIR={os.environ['TMUX_TMPDIR']}")
+        return [pid for pid in _pids() if pid != os.getpid() and is_running(pid) and mark in _environment(pid)]
+
+    # --- the end ------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        for process in self.started:
+            with suppress(ProcessLookupError):
+                process.kill()
+            process.wait()
+        if self.root.exists:
+            main(["--root", self.root.path, "down", "--force"])
+        for pid in self.processes():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def script(*steps: str) -> str:
+    """A prompt for the demo agent."""
+    return "\n".join(f"demo:{step}" for step in steps)
+
+
+def end_abruptly(pid: int) -> None:
+    """`kill -9`, and the process is gone."""
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid))
+
+
+@contextmanager
+def told_in(place: Path) -> Iterator[Story]:
+    story = Story(place)
+    try:
+        yield story
+    finally:
+        story.finish()
+
+
+def _pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*")]
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""

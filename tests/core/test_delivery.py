@@ -1,0 +1,414 @@
+"""The delivery of a text, as playbooks: what is seen, and what is done about it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llmc.core.delivery import (
+    MAX_ATTEMPTS,
+    MAX_BYTES,
+    MAX_SUBMITS,
+    PROVEN_WITHIN,
+    READY_WITHIN,
+    SEEN_WITHIN,
+    SUBMITTED_WITHIN,
+    Action,
+    Do,
+    Look,
+    Progress,
+    Stage,
+    UnfitTextError,
+    advance,
+    check_text,
+)
+from llmc.model import Outcome, Proof
+
+EMPTY = {"composer": ""}
+FILLED = {"composer": "the text", "holds_text": True}
+DRAFT = {"composer": "what I was about to"}
+HIDDEN = {"composer": None}
+DIALOG = {"composer": None, "dialog": "permission"}
+DIALOG_OVER_DRAFT = {"composer": "1. Yes", "dialog": "trust"}
+COPY_MODE = {"composer": "", "in_mode": True}
+BUSY = {"composer": "", "busy": True}
+BUSY_FILLED = {"composer": "the text", "holds_text": True, "busy": True}
+BUSY_HIDDEN = {"composer": None, "busy": True}
+GONE = {"gone": True}
+HEARD = {"composer": "", "heard": True}
+
+PASTE, SUBMIT, LOOK, LEAVE, END = Do.PASTE, Do.SUBMIT, Do.LOOK_AGAIN, Do.LEAVE_COPY_MODE, Do.FINISH
+SOON, LATER, MUCH_LATER = 0.125, SUBMITTED_WITHIN, READY_WITHIN
+
+
+def play(*scenes, reports_events=False, **begin):
+    """Shows each scene `(seconds later, what is seen, what is expected)`. How it ended, and how far it came."""
+    progress, action, at = Progress(reports_events=reports_events, **begin), None, 1_000.0
+    for number, (later, seen, expected) in enumerate(scenes):
+        at += later
+        progress, action = advance(progress, Look(at, **seen))
+        assert action.do is expected, f"scene {number}: {seen} led to {action}"
+    return action, progress
+
+
+def ended(action):
+    assert action.do is Do.FINISH
+    return action.outcome, action.proof
+
+
+SENT = ((SOON, EMPTY, PASTE), (SOON, FILLED, SUBMIT))
+QUIET = ((SOON, EMPTY, LOOK), (SOON, EMPTY, END))
+
+
+# --- it arrives ----------------------------------------------------------------------------------
+
+
+def test_the_agent_reports_the_prompt():
+    action, progress = play(*SENT, (SOON, FILLED, LOOK), (SOON, HEARD, END), reports_events=True)
+    assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
+    assert progress.attempts == 1
+
+
+def test_the_composer_was_filled_and_is_empty():
+    action, progress = play(*SENT, *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+    assert (progress.attempts, progress.submits) == (1, 1)
+
+
+def test_a_person_types_something_new_right_after_the_submit():
+    action, _ = play(*SENT, (SOON, DRAFT, LOOK), (SOON, DRAFT, END))
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+
+
+def test_an_agent_that_reports_gets_time_to_do_so():
+    waiting = [(SOON, EMPTY, LOOK)] * 20
+    action, _ = play(*SENT, *waiting, (SOON, HEARD, END), reports_events=True)
+    assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
+
+
+def test_a_report_that_never_comes_leaves_the_composer_as_proof():
+    action, _ = play(*SENT, (SOON, EMPTY, LOOK), (PROVEN_WITHIN, EMPTY, END), reports_events=True)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+
+
+def test_an_agent_that_hides_its_composer_while_it_works():
+    seen = ((SOON, BUSY_HIDDEN, LOOK), (SOON, BUSY_HIDDEN, LOOK), (PROVEN_WITHIN, BUSY_HIDDEN, END))
+    action, _ = play(*SENT, *seen)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+
+
+def test_an_agent_that_submits_a_paste_by_itself_and_says_so():
+    action, _ = play((SOON, EMPTY, PASTE), (SOON, HEARD, END), reports_events=True)
+    assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
+
+
+def test_a_single_look_at_a_half_drawn_screen_proves_nothing():
+    action, progress = play(*SENT, (SOON, HIDDEN, LOOK), (SOON, FILLED, LOOK), (LATER, FILLED, SUBMIT), *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+    assert progress.submits == 2
+
+
+# --- it is queued --------------------------------------------------------------------------------
+
+
+def test_a_busy_agent_takes_it_into_its_queue():
+    action, _ = play((SOON, BUSY, PASTE), (SOON, BUSY_FILLED, SUBMIT), (SOON, BUSY, LOOK), (SOON, BUSY, END))
+    assert ended(action) == (Outcome.QUEUED, Proof.COMPOSER)
+
+
+def test_being_busy_before_confirms_nothing_by_being_busy_after():
+    sent = ((SOON, BUSY, PASTE), (SOON, BUSY_FILLED, SUBMIT))
+    action, _ = play(*sent, (SOON, BUSY_HIDDEN, LOOK), (PROVEN_WITHIN, BUSY_HIDDEN, END))
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
+
+
+def test_what_only_looked_busy_may_report_the_prompt_at_once():
+    sent = ((SOON, BUSY, PASTE), (SOON, BUSY_FILLED, SUBMIT), (SOON, EMPTY, LOOK), (SOON, EMPTY, LOOK))
+    action, _ = play(*sent, (SOON, HEARD, END), reports_events=True)
+    assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
+
+
+# --- it is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialog", [DIALOG, DIALOG_OVER_DRAFT])
+def test_a_dialog_would_take_the_text_for_an_answer(dialog):
+    action, progress = play((SOON, dialog, END))
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert action.refused
+    assert "dialog is open" in action.reason
+    assert progress.attempts == 0
+
+
+def test_a_draft_is_waited_for():
+    action, _ = play((SOON, DRAFT, LOOK), (SOON, DRAFT, LOOK), *SENT, *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+
+
+def test_a_draft_that_stays_is_left_alone():
+    action, progress = play((SOON, DRAFT, LOOK), (MUCH_LATER, DRAFT, END))
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert action.refused
+    assert "draft" in action.reason
+    assert progress.attempts == 0
+
+
+def test_our_own_text_from_before_is_a_draft_like_any_other():
+    action, _ = play((SOON, FILLED, LOOK), (MUCH_LATER, FILLED, END))
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert action.refused
+
+
+def test_an_agent_without_a_composer_is_waited_for():
+    action, _ = play((SOON, HIDDEN, LOOK), (SOON, HIDDEN, LOOK), *SENT, *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+    action, _ = play((SOON, HIDDEN, LOOK), (MUCH_LATER, HIDDEN, END))
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert action.refused
+
+
+def test_an_agent_that_has_ended_gets_nothing():
+    action, _ = play((SOON, GONE, END))
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert action.refused
+
+
+# --- copy mode -----------------------------------------------------------------------------------
+
+
+def test_copy_mode_is_left_before_anything_is_typed():
+    action, _ = play((SOON, COPY_MODE, LEAVE), *SENT, *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+
+
+def test_copy_mode_is_left_again_whenever_somebody_enters_it():
+    middle = ((SOON, EMPTY, PASTE), (SOON, COPY_MODE, LEAVE), (SOON, FILLED, SUBMIT), (SOON, COPY_MODE, LEAVE))
+    action, progress = play(*middle, *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+    assert progress.attempts == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "outcome", "refused"),
+    [((), Outcome.UNDELIVERED, True), (SENT[:1], Outcome.UNDELIVERED, False), (SENT, Outcome.UNKNOWN, False)],
+)
+def test_copy_mode_that_cannot_be_left_is_given_up(before, outcome, refused):
+    action, _ = play(*before, (SOON, COPY_MODE, LEAVE), (MUCH_LATER, COPY_MODE, END))
+    assert (action.outcome, action.proof, action.refused) == (outcome, Proof.NONE, refused)
+
+
+# --- it does not show ----------------------------------------------------------------------------
+
+
+def test_a_text_that_never_shows_is_tried_a_few_times():
+    try_again = ((SOON, EMPTY, PASTE), (SOON, EMPTY, LOOK), (SEEN_WITHIN, EMPTY, LOOK))
+    last = ((SOON, EMPTY, PASTE), (SEEN_WITHIN, EMPTY, END))
+    action, progress = play(*try_again * (MAX_ATTEMPTS - 1), *last)
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert not action.refused  # something was typed, wherever it went
+    assert progress.attempts == MAX_ATTEMPTS == 3
+
+
+def test_a_text_that_shows_at_the_second_try():
+    action, progress = play((SOON, EMPTY, PASTE), (SEEN_WITHIN, EMPTY, LOOK), *SENT, *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+    assert progress.attempts == 2
+
+
+def test_what_shows_instead_is_somebodys_draft_and_stays():
+    seen = ((SOON, EMPTY, PASTE), (SEEN_WITHIN, DRAFT, LOOK), (SOON, DRAFT, LOOK), (MUCH_LATER, DRAFT, END))
+    action, progress = play(*seen)
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert not action.refused
+    assert progress.attempts == 1
+
+
+def test_a_dialog_that_opens_after_the_paste_gets_no_enter():
+    action, _ = play((SOON, EMPTY, PASTE), (SOON, DIALOG, END))
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert not action.refused
+
+
+# --- the Enter -----------------------------------------------------------------------------------
+
+
+def test_a_swallowed_enter_is_pressed_again():
+    action, progress = play(*SENT, (SOON, FILLED, LOOK), (LATER, FILLED, SUBMIT), *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+    assert (progress.attempts, progress.submits) == (1, 2)
+
+
+def test_an_enter_that_is_never_taken_is_given_up():
+    again = [(LATER, FILLED, SUBMIT)] * (MAX_SUBMITS - 1)
+    action, progress = play(*SENT, *again, (LATER, FILLED, END))
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert "does not take the Enter" in action.reason
+    assert progress.submits == MAX_SUBMITS == 4
+
+
+def test_a_composer_that_is_gone_says_nothing():
+    action, _ = play(*SENT, (SOON, HIDDEN, LOOK), (SOON, HIDDEN, LOOK), (PROVEN_WITHIN, HIDDEN, END))
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
+
+
+def test_a_dialog_in_front_of_the_composer_says_nothing():
+    action, _ = play(*SENT, (SOON, DIALOG, LOOK), (SOON, DIALOG, LOOK), (PROVEN_WITHIN, DIALOG, END))
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
+
+
+# --- the agent dies ------------------------------------------------------------------------------
+
+
+def test_an_agent_that_dies_before_the_enter_has_not_got_it():
+    action, _ = play((SOON, EMPTY, PASTE), (SOON, GONE, END))
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert not action.refused
+
+
+def test_an_agent_that_dies_after_the_enter_may_have_got_it():
+    action, _ = play(*SENT, (SOON, GONE, END))
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
+
+
+def test_an_agent_that_reported_the_prompt_and_died_had_got_it():
+    action, _ = play(*SENT, (SOON, {**GONE, "heard": True}, END))
+    assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
+
+
+# --- whatever is seen ----------------------------------------------------------------------------
+
+
+SCENES = (EMPTY, FILLED, DRAFT, HIDDEN, DIALOG, DIALOG_OVER_DRAFT, COPY_MODE, BUSY, BUSY_FILLED, BUSY_HIDDEN, GONE)
+PAUSES = st.sampled_from([0.02, 0.5, SUBMITTED_WITHIN, PROVEN_WITHIN, SEEN_WITHIN, READY_WITHIN])
+LIKELY = st.tuples(PAUSES, st.sampled_from([*SCENES, HEARD]))
+ANYTHING = st.tuples(
+    PAUSES,
+    st.fixed_dictionaries(
+        {
+            "composer": st.sampled_from([None, "", "words"]),
+            "dialog": st.sampled_from([None, "trust"]),
+            **dict.fromkeys(("gone", "in_mode", "holds_text", "busy", "heard"), st.booleans()),
+        }
+    ),
+)
+
+
+def history(scenes, reports_events):
+    """Every look with the action that it led to, up to the end."""
+    progress, at = Progress(reports_events=reports_events), 0.0
+    for later, seen in scenes:
+        at += later
+        look = Look(at, **seen)
+        progress, action = advance(progress, look)
+        yield look, action, progress
+        if action.do is Do.FINISH:
+            return
+
+
+@given(st.lists(st.one_of(LIKELY, ANYTHING), max_size=60), st.booleans())
+def test_nothing_is_sent_twice_and_nothing_is_claimed_without_proof(scenes, reports_events):
+    seen = list(history(scenes, reports_events))
+    done = [action.do for _, action, _ in seen]
+    if Do.SUBMIT in done:
+        assert Do.PASTE not in done[done.index(Do.SUBMIT) :]
+    assert done.count(Do.PASTE) <= MAX_ATTEMPTS
+    assert done.count(Do.SUBMIT) <= MAX_SUBMITS
+    for (look, action, _), before in zip(seen, [None, *done], strict=False):
+        assert action.do is not Do.SUBMIT or look.holds_text, "an Enter without seeing the text"
+        assert action.do is not Do.PASTE or (look.composer == "" and look.dialog is None), "a paste into something"
+        assert before is not Do.FINISH
+    if seen and seen[-1][1].do is Do.FINISH:
+        check_verdict([look for look, _, _ in seen], done, seen[-1][1])
+
+
+def check_verdict(looks: list[Look], done: list[Do], end: Action) -> None:
+    submitted = Do.SUBMIT in done
+    if end.outcome is Outcome.DELIVERED and end.proof is Proof.HOOK:
+        assert looks[-1].heard
+    elif end.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
+        assert end.proof is Proof.COMPOSER
+        assert submitted
+        assert looks[done.index(Do.SUBMIT)].holds_text  # seen filled,
+        assert not looks[-1].holds_text  # then not filled,
+        assert not looks[-1].gone
+    else:
+        assert end.proof is Proof.NONE
+        assert end.reason
+    if end.refused:
+        assert Do.PASTE not in done
+
+
+@given(st.lists(st.one_of(LIKELY, ANYTHING), min_size=1, max_size=6), st.booleans())
+def test_every_delivery_comes_to_an_end(scenes, reports_events):
+    """Whatever is seen again and again: the machine's own limits end it."""
+    endless = [(max(later, 0.5), seen) for later, seen in scenes] * 300
+    seen = list(history(endless, reports_events))
+    assert seen[-1][1].do is Do.FINISH
+
+
+def test_the_machine_begins_with_looking():
+    assert Progress().stage is Stage.CHECKING
+
+
+# --- texts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("plain", "-leading", "/slash", "trailing;", "tab\tinside", "line\nline\n", "\n\nlate", "\u00a0x"),
+        *("日本語", "e\u0301", "👩\u200d💻", "\U0001f916", "\u202ertl", "a\u2028b", "\ufeffbom", "\uffff"),
+        *("x" * MAX_BYTES, "[200~", "${HOME} `id` \\ '\""),
+    ],
+    ids=lambda text: ascii(text[:12]),
+)
+def test_texts_that_are_delivered_as_they_are(text):
+    assert check_text(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "empty"),
+        (" \n\t ", "empty"),
+        ("a\0b", "U+0000 in line 1"),
+        ("one\ntwo\x1b[201~", "U+001B in line 2"),
+        ("a\rb", "U+000D"),
+        ("a\x07", "U+0007"),
+        ("a\x08", "U+0008"),
+        ("a\x7f", "U+007F"),
+        ("a\x80", "U+0080"),
+        ("a\x85", "U+0085"),
+        ("a\x9b31m", "U+009B"),
+        ("a\x9f", "U+009F"),
+        (f"a{chr(0xD800)}b", "not valid Unicode"),
+        (f"a{chr(0xDCFF)}b", "not valid Unicode"),
+        ("x" * (MAX_BYTES + 1), "4,194,305 bytes, more than 4,194,304"),
+        ("日" * (MAX_BYTES // 3 + 1), "4,194,306 bytes"),
+    ],
+    ids=lambda text: ascii(text[:12]),
+)
+def test_texts_that_are_refused_with_the_reason(text, told):
+    with pytest.raises(UnfitTextError) as refused:
+        check_text(text)
+    assert told in refused.value.what
+    assert refused.value.hint
+    assert refused.value.exit_code == 2
+
+
+def is_fit(text):
+    try:
+        check_text(text)
+    except UnfitTextError:
+        return False
+    return True
+
+
+ACTED_UPON = {chr(number) for number in (*range(32), *range(0x7F, 0xA0))} - {"\n", "\t"}
+
+
+@given(st.text(st.characters(codec=None, categories=None), min_size=1))
+def test_exactly_what_a_terminal_would_act_upon_is_refused(text):
+    surrogates = any(0xD800 <= ord(character) < 0xE000 for character in text)
+    assert is_fit(text) == (bool(text.strip()) and not surrogates and not ACTED_UPON & set(text))
