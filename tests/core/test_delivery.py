@@ -408,7 +408,7 @@ def is_fit(text):
 ACTED_UPON = {chr(number) for number in (*range(32), *range(0x7F, 0xA0))} - {"\n", "\t"}
 
 
-@given(st.text(st.characters(codec=None, categories=None), min_size=1))
+@given(st.text(st.characters(), min_size=1))
 def test_exactly_what_a_terminal_would_act_upon_is_refused(text):
     surrogates = any(0xD800 <= ord(character) < 0xE000 for character in text)
     assert is_fit(text) == (bool(text.strip()) and not surrogates and not ACTED_UPON & set(text))

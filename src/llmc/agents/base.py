@@ -48,6 +48,8 @@ class Agent:
     """Whether it is started so that it drops event files into the spool."""
     reports_start: bool = False
     """Whether it reports that it is up before it is given anything to do: then events can be proven at once."""
+    reports_clear: bool = False
+    """Whether it reports a new session once a conversation is cleared: what is typed before that may get lost."""
     ready_timeout_secs: float = 60.0
     exit_keys: tuple[str, ...] = ("C-c",)
     """What asks the CLI to end by itself."""

@@ -83,5 +83,6 @@ def agent() -> Agent:
         translate=hooks.read_hooks(READERS),
         reports_events=True,
         reports_start=True,
+        reports_clear=True,
         exit_keys=("C-c", "C-c"),
     )

@@ -14,4 +14,12 @@ def launch(order: LaunchOrder) -> Launch:
 
 
 def agent() -> Agent:
-    return Agent("demo", launch, load_pack("demo"), reports_events=True, reports_start=True, exit_keys=("C-c", "C-c"))
+    return Agent(
+        "demo",
+        launch,
+        load_pack("demo"),
+        reports_events=True,
+        reports_start=True,
+        reports_clear=True,
+        exit_keys=("C-c", "C-c"),
+    )

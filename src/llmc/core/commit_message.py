@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import re
 
-_TOOLS = (
-    r"claude|anthropic|codex|openai|chatgpt|gpt-?\d|gemini|opencode|copilot|cursor|aider|devin|windsurf|"
-    r"amp|ampcode|goose|crush|qwen|kimi|jules|noreply@google\.com|llmc demo agent|demo agent"
+_TOOLS = frozenset(
+    (
+        *("claude", "anthropic", "codex", "openai", "chatgpt", "gpt", "gemini", "opencode", "copilot", "cursor"),
+        *("cursoragent", "aider", "devin", "windsurf", "amp", "ampcode", "goose", "crush", "qwen", "kimi", "jules"),
+        *("llmc", "demo agent"),
+    )
+)
+_EPITHETS = frozenset(
+    (
+        *("code", "cli", "agent", "ai", "bot", "assist", "assistant", "coder", "integration", "context"),
+        *("google", "github", "labs", "via", "opus", "sonnet", "haiku", "pro", "flash", "mini"),
+    )
+)
+"""What may stand beside a tool's name without making it a person's."""
+_TOOL_DOMAINS = frozenset(
+    ("anthropic.com", "openai.com", "google.com", "opencode.ai", "cursor.com", "aider.chat", "ampcode.com")
 )
 _CREDIT_TRAILER = re.compile(
-    rf"^\s*(co-authored-by|co-developed-by|assisted-by|generated-by|ai-assisted-by|authored-by)\s*:.*\b({_TOOLS})\b.*$",
+    r"\s*(?:co-authored-by|co-developed-by|authored-by|(?:ai-)?assisted-by|(?:generated|made|created)-(?:by|with))"
+    r"\s*:\s*(?P<name>[^<]*)(?:<(?P<email>[^>]*)>)?\s*",
     re.IGNORECASE,
 )
 _CREDIT_LINE = re.compile(
-    rf"^\W*((generated|created|written|made|authored) (with|by|using)|via)\b.*\b({_TOOLS})\b.*$", re.IGNORECASE
+    r"\W*(?:(?:generated|created|written|made|authored|coded) (?:with|by|using)|via)\s(?P<name>.*)", re.IGNORECASE
 )
-_SESSION_LINK = re.compile(r"^\s*(claude-session|codex-session|session-id)\s*:.*$", re.IGNORECASE)
+_SESSION_LINK = re.compile(r"\s*(?:claude-session|codex-session|amp-thread-id)\s*:.*", re.IGNORECASE)
+_LINK_TARGET = re.compile(r"\(?\bhttps?://[^\s)]*\)?")
+_VERSION = re.compile(r"v?\d\w*|[a-z]\d+")
 
 
 def clean_message(message: str) -> str:
@@ -25,7 +41,25 @@ def clean_message(message: str) -> str:
 
 
 def _credits_a_tool(line: str) -> bool:
-    return bool(_CREDIT_TRAILER.match(line) or _CREDIT_LINE.match(line) or _SESSION_LINK.match(line))
+    trailer = _CREDIT_TRAILER.fullmatch(line)
+    if trailer is not None:
+        return _is_tool(trailer["name"]) or _is_address_of_tool(trailer["email"] or "")
+    credit = _CREDIT_LINE.fullmatch(line)
+    return (credit is not None and _is_tool(credit["name"])) or _SESSION_LINK.fullmatch(line) is not None
+
+
+def _is_tool(name: str) -> bool:
+    """Whether this names a tool and nobody else: `Claude Opus 4.5` does, `Claude Monet` does not."""
+    words = re.findall(r"demo agent|\w+", _LINK_TARGET.sub("", name).lower())
+    others = [word for word in words if word not in _TOOLS]
+    return len(others) < len(words) and all(word in _EPITHETS or _VERSION.fullmatch(word) for word in others)
+
+
+def _is_address_of_tool(email: str) -> bool:
+    user, _, domain = email.strip().lower().rpartition("@")
+    if domain == "users.noreply.github.com":  # 12345+name
+        return _is_tool(user.rpartition("+")[2])
+    return user in ("noreply", "no-reply") and domain in _TOOL_DOMAINS
 
 
 def _tidy(text: str) -> str:

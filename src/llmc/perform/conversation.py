@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from llmc.agents.base import Agent
+from llmc.agents.reports import Report
 from llmc.core import events as ev
 from llmc.core.classify import composer_holds, read_screen
 from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
@@ -15,7 +16,7 @@ from llmc.core.digest import prompt_digests, text_digest
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.site import Site
 from llmc.store.lock import FileLock
-from llmc.store.spool import peek_prompts
+from llmc.store.spool import peek
 from llmc.tmux.server import PaneGoneError
 
 LOOK_EVERY_SECS = 0.02
@@ -62,11 +63,14 @@ class Terminal:
     def heard(self) -> bool:
         if self.typed:
             return False
-        fresh = spooled_prompts(self.site, self.worker)
-        if any(digest in self.digests and at >= self.began - 0.5 for digest, at in fresh):
+        if spooled_prompts(self.site, self.worker, self.began) & self.digests:
             return True
         now = self.site.worker(self.worker.name).heard_prompts
         return _count(now, self.digests) > _count(self.worker.heard_prompts, self.digests)
+
+    def _heard_clear(self) -> bool:
+        reports = spooled_reports(self.site, self.worker, self.began)
+        return any(report.kind == "session_start" and report.text == "clear" for report, _ in reports)
 
     def act(self, action: Action, step: Step) -> None:
         tmux = self.site.tmux
@@ -85,15 +89,15 @@ class Terminal:
                 time.sleep(LOOK_EVERY_SECS)
 
 
-def spooled_prompts(site: Site, worker: Worker) -> list[tuple[str, float]]:
-    """The prompts that the agent has reported and nobody has read yet."""
+def spooled_reports(site: Site, worker: Worker, since: float) -> list[tuple[Report, float]]:
+    """What the agent has reported since then and nobody has dealt with yet. It stays where it is."""
     translate = site.agent_of(worker).translate
+    read = ((translate(data), at) for data, at in peek(site.root.spool(worker.name), since_unix=since))
+    return [(report, at) for report, at in read if report is not None]
 
-    def digest_of(data: dict[str, object]) -> str | None:
-        report = translate(data)
-        return report.sha256 if report is not None and report.kind == "prompt" else None
 
-    return peek_prompts(site.root.spool(worker.name), digest_of)
+def spooled_prompts(site: Site, worker: Worker, since: float) -> set[str]:
+    return {report.sha256 for report, _ in spooled_reports(site, worker, since) if report.kind == "prompt"}
 
 
 def _count(heard: tuple[str, ...], digests: frozenset[str]) -> int:
@@ -188,7 +192,8 @@ def _mark_begun(site: Site, worker: Worker, step: Step, typed: bool) -> None:
 
 
 def _drive(terminal: Terminal, step: Step, about_to_paste: Callable[[], None]) -> tuple[Action, int]:
-    progress = Progress(reports_events=terminal.agent.reports_events and not terminal.typed)
+    agent = terminal.agent
+    progress = Progress(reports_events=agent.reports_clear if terminal.typed else agent.reports_events)
     while True:
         progress, action = advance(progress, terminal.look())
         if action.do is Do.FINISH:

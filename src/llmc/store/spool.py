@@ -7,7 +7,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,17 +59,14 @@ def take(event: SpooledEvent) -> None:
         path.unlink(missing_ok=True)
 
 
-def peek_prompts(
-    directory: Path | str, digest_of: Callable[[dict[str, object]], str | None]
-) -> list[tuple[str, float]]:
-    """The digest and the time of each prompt that waits in the spool; everything stays where it is."""
+def peek(directory: Path | str, *, since_unix: float = 0.0) -> list[tuple[dict[str, object], float]]:
+    """What came in since then and waits, with the time of each, in order; everything stays where it is."""
     found = []
     with disk_errors(directory):
-        for file in sorted(_files(directory)):
+        for file in sorted(file for file in _files(directory) if file.mtime_ns >= since_unix * 1e9):
             with suppress(FileNotFoundError, _BadEventError):
                 event = _read(directory, file)
-                if digest := digest_of(event.data):
-                    found.append((digest, event.at_unix))
+                found.append((event.data, event.at_unix))
     return found
 
 

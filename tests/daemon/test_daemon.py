@@ -1,0 +1,260 @@
+"""The daemon with real agents in real terminals: what it notices, what it survives, what it leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from llmc.daemon.process import running_daemon
+from llmc.host.processes import descendants, is_running
+from llmc.model import Session, Work, Worker
+from testing.story import Story, end_abruptly, script, told_in
+
+WITH_CHILDREN = """
+[agents.parent]
+command = ["sh", "-c", "sleep 1000 & (sleep 2000 &) ; exec {python} -P -m llmc.agents.demo"]
+pack = "demo"
+events = true
+"""
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    with told_in(tmp_path) as story:
+        yield story
+
+
+def end_daemon(story: Story, number: signal.Signals) -> None:
+    pid = story.daemon()
+    os.kill(pid, number)
+    story.until(lambda: not is_running(pid))
+
+
+def kept(worker: Worker) -> tuple[object, ...]:
+    """What no loss of a daemon or of a session may change."""
+    return worker.work, worker.current_prompt, worker.commit_sha, worker.base_sha, worker.crash_count
+
+
+# --- sessions ---------------------------------------------------------------------------------------
+
+
+def test_a_killed_agent_is_offline_and_keeps_its_work(story: Story) -> None:
+    story.begin("adam").up()
+    story.task("adam", "write a.txt x", "hang")
+    story.until(lambda: story.worker("adam").turn == "open")
+    before = story.worker("adam")
+
+    end_abruptly(story.pane("adam").pid)
+
+    crashed = story.wait("adam", Work.WORKING, Session.CRASHED)
+    assert crashed.status == "offline"
+    assert crashed.current_prompt == before.current_prompt == script("write a.txt x", "hang")
+    assert crashed.crash_count == 1
+    assert "signal 9" in crashed.evidence.detail
+
+    story.llmc("restart", "adam")
+    back = story.wait("adam", Work.WORKING, Session.UP)
+    assert back.current_prompt == before.current_prompt
+    assert back.crash_count == 1
+    assert story.prompts("adam") == 1
+    assert (Path(back.worktree_path) / "a.txt").read_text() == "x\n"
+
+
+def test_a_crash_on_its_own_counts_and_keeps_the_last_words(story: Story) -> None:
+    story.begin("adam").up()
+    story.task("adam", "crash 3")
+    crashed = story.wait("adam", Work.WORKING, Session.CRASHED)
+    assert crashed.crash_count == 1
+    assert crashed.evidence.detail == "the agent crashed (exit code 3): demo agent crashed on request"
+
+
+def test_closing_the_agent_is_not_a_crash(story: Story) -> None:
+    story.begin("adam").up()
+    story.site.tmux.press(story.pane("adam").id, "C-c", "C-c")
+    closed = story.wait("adam", Work.IDLE, Session.DOWN)
+    assert closed.crash_count == 0
+    assert closed.evidence.detail == "exit code 0"
+
+
+def test_without_tmux_everybody_is_offline_and_up_brings_them_back(story: Story) -> None:
+    story.begin("adam", "baker").up()
+    story.task("adam", "hang")
+    story.work("baker", "write b.txt x", "commit Add b")
+    before = {name: kept(story.worker(name)) for name in ("adam", "baker")}
+
+    end_abruptly(story.pane("adam").server_pid)
+
+    for name in before:
+        assert kept(story.wait(name, session=Session.DOWN)) == before[name]
+    end_daemon(story, signal.SIGTERM)
+    story.up()
+    for name in before:
+        assert kept(story.wait(name, session=Session.UP)) == before[name]
+    assert story.prompts("adam") == 1
+
+
+# --- the daemon itself ------------------------------------------------------------------------------
+
+
+def test_a_new_daemon_takes_over_what_a_killed_one_left(story: Story) -> None:
+    first = story.begin("adam", "baker", "charlie").up()
+    story.task("adam", "permit make", "write a.txt x", "commit Add a")
+    story.wait("adam", Work.NEEDS_INPUT)
+    story.work("baker", "write b.txt x", "commit Add b")
+    story.task("charlie", "hang")
+    story.until(lambda: story.prompts("charlie") == 1)
+    pids = {name: story.pane(name).pid for name in ("adam", "baker", "charlie")}
+    before = {name: kept(story.worker(name)) for name in ("baker", "charlie")}
+
+    end_abruptly(first)
+    story.site.tmux.press(story.pane("adam").id, "y")
+    spool = Path(story.root.spool("adam"))
+    story.until(lambda: any("turn_end" in file.read_text() for file in spool.glob("*.json")))
+    assert story.worker("adam").work is Work.NEEDS_INPUT
+    second = story.up()
+
+    story.wait("adam", Work.NEEDS_REVIEW)
+    assert second != first
+    assert {name: story.pane(name).pid for name in pids} == pids
+    assert {name: kept(story.worker(name)) for name in before} == before
+    assert {name: story.prompts(name) for name in pids} == dict.fromkeys(pids, 1)
+    assert list(spool.glob("*.json")) == []
+
+
+def test_a_second_daemon_is_refused_with_the_pid_of_the_first(story: Story) -> None:
+    pid = story.begin("adam").up()
+    for words in (("up",), ("up", "--detach")):
+        said = story.llmc(*words, code=1)
+        assert f"runs already (pid {pid})" in said.err
+        assert "llmc down" in said.err
+    assert story.daemon() == pid
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_the_agents_go_on_when_the_daemon_is_told_to_leave(story: Story, number: signal.Signals) -> None:
+    story.begin("adam").up()
+    story.task("adam", "hang")
+    pid = story.pane("adam").pid
+    end_daemon(story, number)
+    assert is_running(pid)
+    worker = story.worker("adam")
+    assert (worker.work, worker.session, worker.stopped_by_user) == (Work.WORKING, Session.UP, False)
+
+
+def test_an_interrupt_stops_the_agents_too(story: Story) -> None:
+    story.begin("adam", "baker").up()
+    pids = [story.pane(name).pid for name in ("adam", "baker")]
+    end_daemon(story, signal.SIGINT)
+    assert not any(is_running(pid) for pid in pids)
+    assert [story.worker(name).session for name in ("adam", "baker")] == [Session.DOWN, Session.DOWN]
+    assert story.worker("adam").stopped_by_user
+
+
+def test_down_ends_everything_and_remembers_that_it_was_meant(story: Story) -> None:
+    story.begin("adam", config=WITH_CHILDREN.replace("{python}", sys.executable), agent="parent")
+    story.up()
+    agent = story.pane("adam").pid
+    family = [agent, *descendants(agent)]
+    assert len(family) == 3, "the agent, its child and the child that it has handed on"
+    story.llmc("down")
+    assert not any(is_running(pid) for pid in family)
+    assert story.processes() == []
+    worker = story.worker("adam")
+    assert (worker.session, worker.stopped_by_user, worker.crash_count) == (Session.DOWN, True, 0)
+    assert running_daemon(story.root) is None
+
+
+def test_down_works_without_a_daemon(story: Story) -> None:
+    pid = story.begin("adam").up()
+    end_abruptly(pid)
+    story.llmc("down")
+    assert story.processes() == []
+
+
+# --- what commands do meanwhile ---------------------------------------------------------------------
+
+
+def test_a_worker_that_is_added_comes_up_at_once(story: Story) -> None:
+    story.begin().up()
+    story.llmc("add", "adam", "--agent", "demo")
+    story.wait("adam", Work.IDLE, Session.UP)
+    assert story.work("adam", "write a.txt x", "commit Add a").reports_events
+
+
+def test_a_worker_that_is_removed_never_comes_back(story: Story) -> None:
+    story.begin("adam", "baker").up()
+    agent = story.pane("adam").pid
+    story.llmc("nuke", "adam", "--yes")
+    assert not is_running(agent)
+    # The daemon has seen the removal when it has seen what came after it.
+    story.work("baker", "write b.txt x", "commit Add b")
+    assert list(story.site.ledger.load().workers) == ["baker"]
+    assert list(story.site.tmux.panes()) == ["llmc-baker"]
+    assert not Path(story.root.worktree("adam")).exists()
+
+
+def test_a_new_worker_may_have_the_name_of_a_removed_one(story: Story) -> None:
+    story.begin("adam").up()
+    first = story.worker("adam")
+    story.llmc("nuke", "adam", "--yes")
+    story.llmc("add", "adam", "--agent", "demo")
+    story.wait("adam", Work.IDLE, Session.UP)
+    second = story.work("adam", "write a.txt x", "commit Add a")
+    assert second.created_at_unix > first.created_at_unix
+    assert second.crash_count == 0
+
+
+def test_settings_are_read_anew(story: Story) -> None:
+    story.begin("adam").up()
+    settings = Path(story.root.config_file)
+    settings.write_text(settings.read_text() + '\n[agents.quick]\ncommand = ["false"]\n')
+    story.llmc("add", "baker", "--agent", "quick")
+    failed = story.wait("baker", Work.ERROR)
+    assert "ended at once (exit code 1)" in failed.evidence.detail
+
+
+# --- the user's branch ------------------------------------------------------------------------------
+
+
+def test_work_that_waits_follows_the_branch(story: Story) -> None:
+    story.begin("adam").up()
+    first = story.work("adam", "write a.txt x", "commit Add a")
+    tip = story.commit_upstream("b.txt", "b\n", "By hand")
+    story.until(lambda: story.worker("adam").base_sha == tip)
+    rebased = story.wait("adam", Work.NEEDS_REVIEW)
+    assert rebased.commit_sha != first.commit_sha
+    assert story.git("rev-parse", f"{rebased.commit_sha}~1", cwd=story.root.path) == tip
+    assert story.prompts("adam") == 1
+
+
+def test_a_conflict_goes_to_the_agent_and_comes_back_for_review(story: Story) -> None:
+    story.begin("adam").up()
+    story.work("adam", "write README ours", "commit Ours")
+    tip = story.commit_upstream("README", "theirs\n", "Theirs")
+    story.until(lambda: story.prompts("adam") == 2)
+    resolved = story.wait("adam", Work.NEEDS_REVIEW)
+    assert resolved.base_sha == tip
+    assert story.git("show", f"{resolved.commit_sha}:README", cwd=story.root.path) == "theirs\nours"
+    assert [event.detail for event in story.events("adam", "git.conflict")] == ["README"]
+
+
+def test_an_aborted_rebase_is_told_and_not_begun_again(story: Story) -> None:
+    story.begin("adam").up()
+    # The conflict itself is what the agent is asked to do: the lines of the file are in its prompt.
+    first = story.work("adam", "write README demo:abort-rebase", "commit Ours")
+    story.commit_upstream("README", "theirs\n", "Theirs")
+    story.until(lambda: story.events("adam", "git.rebase_aborted"))
+    story.until(lambda: story.worker("adam").turn == "over")
+    waiting = story.wait("adam", Work.NEEDS_REVIEW)
+    assert waiting.commit_sha == first.commit_sha
+    assert waiting.evidence.detail == "the rebase was aborted; the branch is as it was before"
+    # A full round of the daemon later it is still so.
+    story.llmc("add", "baker", "--agent", "demo")
+    story.wait("baker", Work.IDLE, Session.UP)
+    assert story.worker("adam").work is Work.NEEDS_REVIEW
+    assert story.prompts("adam") == 2
