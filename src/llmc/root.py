@@ -16,13 +16,17 @@ class RootMissingError(LlmcError):
     """There is no LLMC root where we looked."""
 
 
+class NowhereError(LlmcError):
+    """A place that everything else depends on is gone or was never there."""
+
+
 class Root:
     """The paths of one root directory."""
 
     __slots__ = ("path",)
 
     def __init__(self, path: str) -> None:
-        self.path = os.path.realpath(os.path.expanduser(path))
+        self.path = os.path.realpath(_expand(path))
 
     def inside(self, *parts: str) -> str:
         return os.path.join(self.path, *parts)
@@ -91,6 +95,21 @@ class Root:
         return is_root(self.path)
 
 
+def here() -> str:
+    """The directory that the person is in."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise NowhereError("the directory that you are in is gone", "go to another one, such as `cd ~`") from None
+
+
+def _expand(path: str) -> str:
+    expanded = os.path.expanduser(path)
+    if expanded.startswith("~"):
+        raise NowhereError(f"there is no home directory for {path}", "set HOME, or name the root with --root")
+    return expanded
+
+
 def is_root(path: str) -> bool:
     """A `config.toml` alone may belong to anybody: LLMC's stands beside its worktrees."""
     return os.path.isfile(os.path.join(path, "config.toml")) and os.path.isdir(os.path.join(path, ".worktrees"))
@@ -101,11 +120,16 @@ def find_root(given: str | None, environ: Mapping[str, str], cwd: str) -> Root:
     named = given or environ.get("LLMC_ROOT") or _around(cwd)
     root = Root(named or os.path.join("~", "llmc"))
     if not root.exists:
-        raise RootMissingError(
-            f"there is no LLMC root at {root.path}",
-            "make one with `llmc init`, or name yours with --root or LLMC_ROOT",
-        )
+        raise _missing(root)
     return root
+
+
+def _missing(root: Root) -> RootMissingError:
+    if os.path.isdir(root.path) and not os.access(root.path, os.R_OK | os.X_OK):
+        return RootMissingError(f"you may not look into {root.path}", "check who owns it and its permissions")
+    return RootMissingError(
+        f"there is no LLMC root at {root.path}", "make one with `llmc init`, or name yours with --root or LLMC_ROOT"
+    )
 
 
 def _around(cwd: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -40,9 +41,7 @@ def answers_since_prompt(turns: Sequence[Turn]) -> int:
     """
     last = max((at for at, turn in enumerate(turns) if turn.speaker is Speaker.USER), default=-1)
     speakers = [turn.speaker for turn in turns[last + 1 :]]
-    return sum(
-        1 for here, after in zip(speakers, speakers[1:], strict=False) if here is Speaker.MODEL and after is not here
-    )
+    return sum(1 for here, after in itertools.pairwise(speakers) if here is Speaker.MODEL and after is not here)
 
 
 def steps_for(turns: Sequence[Turn], script: Script) -> Sequence[Step]:

@@ -16,7 +16,7 @@ BUG = 3
 INTERRUPTED = 130
 
 OS_HINTS = {
-    errno.ENOSPC: "free some space on that disk and try again; nothing was changed",
+    errno.ENOSPC: "free some space on that disk and try again",
     errno.EDQUOT: "your disk quota is used up: free some space and try again",
     errno.EROFS: "the file system is read-only: use a root that can be written to",
     errno.EACCES: "check who owns it and its permissions",
@@ -26,36 +26,57 @@ OS_HINTS = {
 }
 
 
-def report(failure: LlmcError) -> int:
+def tell(failure: BaseException) -> int:
+    """The one place that knows what each kind of failure means for the person. The exit code."""
+    match failure:
+        case LlmcError():
+            return _report(failure)
+        case BrokenPipeError():
+            return 0  # whoever read us has enough
+        case OSError():
+            return _report(_in_words(failure))
+        case KeyboardInterrupt():
+            _say("interrupted")
+            return INTERRUPTED
+        case SystemExit():
+            return failure.code if isinstance(failure.code, int) else 0
+    return _report_bug(failure)
+
+
+def _report(failure: LlmcError) -> int:
     _say(f"error: {plain(failure.what)}")
     if failure.hint:
         _say(f"hint: {plain(failure.hint)}")
     return failure.exit_code
 
 
-def report_os_error(failure: OSError) -> int:
-    where = f"{os.fsdecode(failure.filename)}: " if failure.filename else ""
+def _in_words(failure: OSError) -> LlmcError:
+    named = isinstance(failure.filename, str | bytes | os.PathLike)
+    where = f"{os.fsdecode(failure.filename)}: " if named else ""
     what = failure.strerror or str(failure)
-    hint = OS_HINTS.get(failure.errno or 0, "`llmc doctor` looks for the cause")
-    return report(LlmcError(where + what, hint))
+    return LlmcError(where + what, OS_HINTS.get(failure.errno or 0, "`llmc doctor` looks for the cause"))
 
 
-def report_interrupt() -> int:
-    _say("interrupted")
-    return INTERRUPTED
-
-
-def report_bug(failure: BaseException) -> int:
+def _report_bug(failure: BaseException) -> int:
     """Leaves a log that can be pasted into a report."""
     text = "".join(traceback.format_exception(failure))
     command = os.path.basename(sys.argv[0] or "llmc")
     head = f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {command} Python {sys.version.split()[0]}\n"
+    try:
+        where = f"the content of {_write_log(head + text)}"
+    except OSError:
+        _say(plain(head + text))
+        where = "the lines above"
+    _say(f"error: this is a bug in LLMC: {type(failure).__name__}: {plain(str(failure))}")
+    _say(f"hint: please report it with {where}")
+    return BUG
+
+
+def _write_log(text: str) -> str:
     fd, path = tempfile.mkstemp(prefix="llmc-bug-", suffix=".log")
     with os.fdopen(fd, "w", encoding="utf-8", errors="replace") as log:
-        log.write(head + text)
-    _say(f"error: this is a bug in LLMC: {type(failure).__name__}: {plain(str(failure))}")
-    _say(f"hint: please report it with the content of {path}")
-    return BUG
+        log.write(text)
+    return path
 
 
 def _say(line: str) -> None:

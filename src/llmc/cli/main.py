@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -13,56 +14,77 @@ if TYPE_CHECKING:
 
 def entry() -> NoReturn:
     """The console script."""
-    code = main(sys.argv[1:])
+    _prepare_streams()
+    code = 0
     try:
+        code = main(sys.argv[1:])
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read us has enough; Python must not complain about it again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as unwritten:
+        _stop_writing()
+        code = code or _explain(unwritten)
     sys.exit(code)
 
 
 def main(argv: Sequence[str]) -> int:
-    quick = _status_words(argv)
-    if quick is not None:
-        return _quick_status(*quick)
+    try:
+        answer = _quick_answer(argv)
+    except Exception:
+        answer = None  # the long way says what is wrong
+    if answer is not None:
+        print(answer)
+        return 0
     from llmc.cli.run import run
 
     return run(list(argv))
 
 
-def _status_words(argv: Sequence[str]) -> tuple[str | None, str] | None:
-    """Root and form when the words are those of a plain `status`; everything else takes the long way."""
-    root, form, words = None, "", list(argv)
-    if words[:1] == ["--root"] and len(words) > 2:
-        root, words = words[1], words[2:]
-    if not words or words.pop(0) != "status" or len(words) > 1 or not set(words) <= {"--json", "--short"}:
+def _prepare_streams() -> None:
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # Its number must not go to the next file that is opened.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal without Unicode gets escapes, and so do names that are no text at all.
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _stop_writing() -> None:
+    """Python would try it again at exit, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _explain(unwritten: OSError) -> int:
+    from llmc.cli.failures import tell
+
+    return tell(OSError(unwritten.errno, unwritten.strerror, "standard output"))
+
+
+def _quick_answer(argv: Sequence[str]) -> str | None:
+    """What a plain `status` says; None for all other words."""
+    words = _status_words(argv)
+    if words is None:
         return None
-    return root, words[0] if words else form
-
-
-def _quick_status(given: str | None, form: str) -> int:
     from llmc.commands.status import status_document, status_short, status_text
-    from llmc.errors import LlmcError
-    from llmc.root import find_root
+    from llmc.core.display import plain
+    from llmc.root import find_root, here
 
-    try:
-        document = status_document(find_root(given, os.environ, os.getcwd()))
-    except LlmcError as failure:
-        from llmc.cli.failures import report
-
-        return report(failure)
-    except OSError as failure:
-        from llmc.cli.failures import report_os_error
-
-        return report_os_error(failure)
+    given, form = words
+    document = status_document(find_root(given, os.environ, here()))
     if form == "--json":
         from llmc.cli.render import as_json
 
-        print(as_json(document))
-    else:
-        print(status_short(document) if form else status_text(document))
-    return 0
+        return as_json(document)
+    return plain(status_short(document) if form else status_text(document))
+
+
+def _status_words(argv: Sequence[str]) -> tuple[str | None, str] | None:
+    """Root and form when the words are those of a plain `status`; everything else takes the long way."""
+    root, words = None, list(argv)
+    if words[:1] == ["--root"] and len(words) > 2 and words[1]:
+        root, words = words[1], words[2:]
+    if not words or words.pop(0) != "status" or len(words) > 1 or not set(words) <= {"--json", "--short"}:
+        return None
+    return root, words[0] if words else ""
 
 
 if __name__ == "__main__":

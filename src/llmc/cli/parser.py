@@ -12,7 +12,7 @@ from argparse import (
     _SubParsersAction,
 )
 
-from llmc.cli.words import COMMANDS, Command, Word
+from llmc.cli.words import COMMANDS, Command, Word, some_path
 from llmc.core.display import one_line
 
 EXIT_CODES = (
@@ -48,7 +48,7 @@ def make_parser() -> ArgumentParser:
         epilog=f"example:\n  llmc demo\n\n{EXIT_CODES}",
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--root", metavar="DIR", help="the LLMC root (else LLMC_ROOT, the one around you, ~/llmc)")
+    parser.add_argument("--root", metavar="DIR", type=some_path, help="the LLMC root (else LLMC_ROOT, the one around you, ~/llmc)")
     parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version")
     verbs = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=Parser)
     for command in COMMANDS:
@@ -65,7 +65,7 @@ def _add(verbs: _SubParsersAction[Parser], command: Command) -> None:
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.set_defaults(verb=command.name)
-    parser.add_argument("--root", metavar="DIR", default=SUPPRESS, help=SUPPRESS)
+    parser.add_argument("--root", metavar="DIR", type=some_path, default=SUPPRESS, help=SUPPRESS)
     if command.answers:
         parser.add_argument("--json", action="store_true", help="answer as JSON")
     for word in command.words:

@@ -6,17 +6,26 @@ import json
 import sys
 
 from llmc.commands.result import Result
+from llmc.core.display import plain
 
 
 def as_json(data: object) -> str:
-    return json.dumps(data, ensure_ascii=False, indent=2, default=str)
+    """Exact for scripts, and nothing in it that a terminal would act upon."""
+    text = json.dumps(data, ensure_ascii=not _speaks_unicode(), indent=2, default=str)
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
+def _speaks_unicode() -> bool:
+    return sys.stdout.encoding.lower() in ("utf-8", "utf8")
 
 
 def show_result(result: Result, *, want_json: bool) -> int:
     if want_json:
         print(as_json(result.data))
     elif result.text:
-        print(result.text)
+        print(result.text if result.coloured else plain(result.text))
     return result.exit_code
 
 
@@ -32,15 +41,15 @@ class Terminal:
         return sys.stdout.isatty()
 
     def say(self, text: str) -> None:
-        print(text, file=sys.stderr if self.want_json else sys.stdout, flush=True)
+        print(plain(text), file=sys.stderr if self.want_json else sys.stdout, flush=True)
 
     def print(self, text: str) -> None:
-        print(text, flush=True)
+        print(plain(text), flush=True)
 
     def show(self, text: str) -> None:
         if self.is_terminal:
             # Home, then each line with the rest of the old one erased, then everything below.
-            lines = "".join(f"{line}\x1b[K\n" for line in text.splitlines())
+            lines = "".join(f"{line}\x1b[K\n" for line in plain(text).splitlines())
             sys.stdout.write(f"\x1b[H{lines}\x1b[J")
             sys.stdout.flush()
         else:
@@ -49,7 +58,7 @@ class Terminal:
     def confirm(self, question: str) -> bool:
         if self.assume_yes:
             return True
-        if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return False
-        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        print(f"{plain(question)} [y/N] ", end="", file=sys.stderr, flush=True)
         return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from typing import Any
+
+MOST_LINES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,30 @@ class Command:
     """Whether there is something to say as JSON."""
 
 
+def some_path(text: str) -> str:
+    """Anything but nothing: `--root "$UNSET"` is a mistake and not a wish for the usual root."""
+    if not text:
+        raise ArgumentTypeError("it is empty")
+    return text
+
+
+def some_text(text: str) -> str:
+    """Only paths may hold bytes that are no text."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ArgumentTypeError("it is not UTF-8 text")
+    return text
+
+
+def some_name(text: str) -> str:
+    return some_text(some_path(text))
+
+
+def some_lines(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text[:20]) <= MOST_LINES:
+        raise ArgumentTypeError(f"it must be a number from 1 to {MOST_LINES}")
+    return int(text)
+
+
 def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argparse as it is
     return Word(names, options)
 
@@ -30,8 +57,8 @@ def flag(*names: str, text: str) -> Word:
     return Word(names, {"action": "store_true", "help": text})
 
 
-WORKER = word("worker", metavar="WORKER", help="the worker's name")
-MAYBE_WORKER = word("worker", metavar="WORKER", nargs="?", help="the worker's name")
+WORKER = word("worker", metavar="WORKER", type=some_name, help="the worker's name")
+MAYBE_WORKER = word("worker", metavar="WORKER", nargs="?", type=some_name, help="the worker's name")
 YES = flag("--yes", "-y", text="do not ask")
 FOLLOW = flag("--follow", "-f", text="go on as more comes")
 
@@ -51,9 +78,9 @@ COMMANDS = (
         "make an LLMC root for a repository",
         ("llmc init", "llmc init --source ~/code/shop --target ~/llmc --branch main"),
         (
-            word("--source", metavar="PATH", help="the repository (default: the one around you)"),
-            word("--target", metavar="PATH", help="the new root (default: --root, LLMC_ROOT or ~/llmc)"),
-            word("--branch", metavar="B", help="the branch that work lands on (default: found)"),
+            word("--source", metavar="PATH", type=some_path, help="the repository (default: the one around you)"),
+            word("--target", metavar="PATH", type=some_path, help="the new root (default: --root, LLMC_ROOT or ~/llmc)"),
+            word("--branch", metavar="B", type=some_name, help="the branch that work lands on (default: found)"),
             flag("--force", text="use a directory that has other files in it"),
         ),
     ),
@@ -63,9 +90,14 @@ COMMANDS = (
         ("llmc add adam", "llmc add baker --agent codex --model gpt-5"),
         (
             word("name", metavar="NAME", help="letters, digits, - and _"),
-            word("--agent", metavar="A", help="claude, codex, gemini, opencode, shell, demo, or one of your own"),
-            word("--model", metavar="M", help="the model that the agent uses"),
-            word("--role-prompt", metavar="P", help="what the agent is told about its role"),
+            word(
+                "--agent",
+                metavar="A",
+                type=some_name,
+                help="claude, codex, gemini, opencode, shell, demo, or one of your own",
+            ),
+            word("--model", metavar="M", type=some_text, help="the model that the agent uses"),
+            word("--role-prompt", metavar="P", type=some_text, help="what the agent is told about its role"),
             flag("--exclude-from-pool", text="only gets work that names it"),
         ),
     ),
@@ -74,7 +106,7 @@ COMMANDS = (
         "remove workers; unmerged work is kept in a backup",
         ("llmc nuke adam", "llmc nuke --all --yes"),
         (
-            word("names", metavar="NAME", nargs="*", help="the workers"),
+            word("names", metavar="NAME", nargs="*", type=some_name, help="the workers"),
             flag("--all", text="every worker"),
             YES,
         ),
@@ -117,11 +149,18 @@ COMMANDS = (
         ),
         (
             word("source", metavar="-", nargs="?", help="read the task from standard input"),
-            word("--worker", metavar="W", help="this worker (default: the one that is idle for longest)"),
+            word("--worker", metavar="W", type=some_name, help="this worker (default: the one that is idle for longest)"),
             word("--prompt", metavar="T", help="the task"),
-            word("--prompt-file", metavar="F", help="the task is in this file"),
-            word("--template", metavar="NAME", help="the task is ROOT/templates/NAME.md"),
-            word("--set", metavar="K=V", action="append", default=[], help="fill in {K} of the template"),
+            word("--prompt-file", metavar="F", type=some_path, help="the task is in this file"),
+            word("--template", metavar="NAME", type=some_name, help="the task is ROOT/templates/NAME.md"),
+            word(
+                "--set",
+                metavar="K=V",
+                type=some_text,
+                action="append",
+                default=[],
+                help="fill in {K} of the template",
+            ),
             flag("--wait", text="wait until the worker needs you or has finished"),
         ),
     ),
@@ -132,7 +171,7 @@ COMMANDS = (
         (
             WORKER,
             word("text", metavar="TEXT", nargs="?", help="the text, or - for standard input"),
-            word("--file", metavar="F", help="the text is in this file"),
+            word("--file", metavar="F", type=some_path, help="the text is in this file"),
             flag("--wait", text="wait until the worker needs you or has finished"),
         ),
     ),
@@ -147,7 +186,7 @@ COMMANDS = (
         "peek",
         "the last lines of a worker's terminal",
         ("llmc peek adam -n 20",),
-        (WORKER, word("-n", "--lines", type=int, default=40, metavar="LINES", help="how many (default 40)")),
+        (WORKER, word("-n", "--lines", type=some_lines, default=40, metavar="LINES", help="how many (default 40)")),
     ),
     Command(
         "review",
@@ -170,7 +209,7 @@ COMMANDS = (
             word(
                 "words", metavar="[WORKER] MESSAGE", nargs="*", help="the worker (default: last reviewed), the feedback"
             ),
-            word("--file", metavar="F", help="the feedback is in this file"),
+            word("--file", metavar="F", type=some_path, help="the feedback is in this file"),
         ),
     ),
     Command(
@@ -185,20 +224,20 @@ COMMANDS = (
         "undo",
         "list and restore backups",
         ("llmc undo --list", "llmc undo adam"),
-        (MAYBE_WORKER, flag("--list", text="only list them"), word("--backup", metavar="REF", help="this one"), YES),
+        (MAYBE_WORKER, flag("--list", text="only list them"), word("--backup", metavar="REF", type=some_name, help="this one"), YES),
     ),
     Command("explain", "why a worker is in its state, and what comes next", ("llmc explain adam",), (WORKER,)),
     Command(
         "events",
         "the log of what happened",
         ("llmc events", "llmc events adam --follow"),
-        (MAYBE_WORKER, FOLLOW, word("-n", "--lines", type=int, default=50, metavar="N", help="how many (default 50)")),
+        (MAYBE_WORKER, FOLLOW, word("-n", "--lines", type=some_lines, default=50, metavar="N", help="how many (default 50)")),
     ),
     Command(
         "logs",
         "a worker's log file",
         ("llmc logs adam --follow",),
-        (WORKER, FOLLOW, word("-n", "--lines", type=int, default=50, metavar="N", help="how many (default 50)")),
+        (WORKER, FOLLOW, word("-n", "--lines", type=some_lines, default=50, metavar="N", help="how many (default 50)")),
     ),
     Command("doctor", "check everything and say what is wrong", ("llmc doctor", "llmc doctor --json")),
     Command(
@@ -207,8 +246,8 @@ COMMANDS = (
         ("llmc config get repo.branch", "llmc config set policy.autonomy assist", "llmc config check"),
         (
             word("action", choices=("get", "set", "path", "check"), nargs="?", default="check", help="default: check"),
-            word("key", nargs="?", metavar="K", help="such as defaults.model or workers.adam.model"),
-            word("value", nargs="?", metavar="V", help="the new value"),
+            word("key", nargs="?", metavar="K", type=some_text, help="such as defaults.model or workers.adam.model"),
+            word("value", nargs="?", metavar="V", type=some_text, help="the new value"),
         ),
     ),
     Command(

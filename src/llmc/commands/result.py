@@ -11,3 +11,5 @@ class Result:
     data: object = None
     """What `--json` prints."""
     exit_code: int = 0
+    coloured: bool = False
+    """The text has the colours of a program that was given nothing harmful to show."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+_HARMLESS = "\n\t\u200c\u200d"
+"""Lines, tabs, and what joins the parts of one emoji."""
+
 
 def plain(text: str) -> str:
     """Without anything that a terminal would act upon; lines and tabs stay."""
-    return "".join(c if c.isprintable() or c in "\n\t" else _shown(c) for c in text)
+    return "".join(c if c.isprintable() or c in _HARMLESS else _shown(c) for c in text)
 
 
 def _shown(character: str) -> str:

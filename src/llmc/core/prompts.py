@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,16 +44,14 @@ def feedback_prompt(feedback: str, diff: str) -> str:
         "\n"
         "Change the work accordingly and commit the result. It is about this diff:\n"
         "\n"
-        "```diff\n"
-        f"{diff.rstrip()}\n"
-        "```\n"
+        f"{_fenced(diff, 'diff')}"
     )
 
 
 def conflict_prompt(
     task: str, branch: str, upstream: str, files: Sequence[ConflictedFile], validate: Sequence[str]
 ) -> str:
-    checks = "".join(f"\n5. Run `{command}` and mend what it finds." for command in validate)
+    checks = "".join(f"\n{n}. Run `{command}` and mend what it finds." for n, command in enumerate(validate, 5))
     count = f"{len(files)} file{'s' if len(files) != 1 else ''}"
     return (
         f"Your branch {branch} is being rebased onto the newest {upstream}, and {count} conflict.\n"
@@ -80,9 +79,15 @@ def conflict_prompt(
 
 
 def _details(file: ConflictedFile) -> str:
-    regions = "".join(f"```\n{region.rstrip()}\n```\n" for region in file.regions)
+    regions = "".join(_fenced(region) for region in file.regions)
     options = "".join(f"- {option}\n" for option in file.options)
     return f"{file.path}:\n{regions}{options}" if regions or options else ""
+
+
+def _fenced(text: str, language: str = "") -> str:
+    """A block of code, fenced by more backticks than it has in a row itself."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
 
 
 def _quoted(text: str) -> str:
