@@ -12,13 +12,17 @@ from llmc.agents.registry import agent_named
 from llmc.config import Config
 from llmc.git.runner import Git
 from llmc.host.base import Host
+from llmc.host.processes import is_running, remind_of_children
 from llmc.model import Worker
 from llmc.root import Root
 from llmc.store.ledger import Ledger
 from llmc.store.lock import FileLock
+from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 
 WORKER_LOCK_SECS = 30.0
+REAPED_WITHIN_SECS = 1.0
+LOOK_EVERY_SECS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +51,25 @@ class Site:
     def acting_for(self, name: str) -> Iterator[None]:
         with self.lock_of(name):
             yield
+
+    def panes(self) -> dict[str, Pane]:
+        """Every session's pane, with the exit status of those whose process has ended.
+
+        tmux 3.3a misses the end of its children now and then; told again, it learns of it.
+        """
+        panes = self.tmux.panes()
+        until = time.monotonic() + REAPED_WITHIN_SECS
+        while (missed := _unexplained(panes)) and time.monotonic() < until:
+            remind_of_children(missed[0].server_pid)
+            time.sleep(LOOK_EVERY_SECS)
+            panes = self.tmux.panes()
+        return panes
+
+
+def _unexplained(panes: dict[str, Pane]) -> list[Pane]:
+    """Those that have ended without that tmux can tell how."""
+    return [
+        pane
+        for pane in panes.values()
+        if (pane.exit_code is None and pane.exit_signal is None if pane.dead else not is_running(pane.pid))
+    ]

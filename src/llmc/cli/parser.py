@@ -48,7 +48,9 @@ def make_parser() -> ArgumentParser:
         epilog=f"example:\n  llmc demo\n\n{EXIT_CODES}",
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--root", metavar="DIR", type=some_path, help="the LLMC root (else LLMC_ROOT, the one around you, ~/llmc)")
+    parser.add_argument(
+        "--root", metavar="DIR", type=some_path, help="the LLMC root (else LLMC_ROOT, the one around you, ~/llmc)"
+    )
     parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version")
     verbs = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=Parser)
     for command in COMMANDS:

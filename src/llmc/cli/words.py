@@ -44,7 +44,7 @@ def some_name(text: str) -> str:
 
 
 def some_lines(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text[:20]) <= MOST_LINES:
+    if not text.isdecimal() or len(text) > len(str(MOST_LINES)) or not 1 <= int(text) <= MOST_LINES:
         raise ArgumentTypeError(f"it must be a number from 1 to {MOST_LINES}")
     return int(text)
 
@@ -79,7 +79,9 @@ COMMANDS = (
         ("llmc init", "llmc init --source ~/code/shop --target ~/llmc --branch main"),
         (
             word("--source", metavar="PATH", type=some_path, help="the repository (default: the one around you)"),
-            word("--target", metavar="PATH", type=some_path, help="the new root (default: --root, LLMC_ROOT or ~/llmc)"),
+            word(
+                "--target", metavar="PATH", type=some_path, help="the new root (default: --root, LLMC_ROOT or ~/llmc)"
+            ),
             word("--branch", metavar="B", type=some_name, help="the branch that work lands on (default: found)"),
             flag("--force", text="use a directory that has other files in it"),
         ),
@@ -149,7 +151,9 @@ COMMANDS = (
         ),
         (
             word("source", metavar="-", nargs="?", help="read the task from standard input"),
-            word("--worker", metavar="W", type=some_name, help="this worker (default: the one that is idle for longest)"),
+            word(
+                "--worker", metavar="W", type=some_name, help="this worker (default: the one that is idle for longest)"
+            ),
             word("--prompt", metavar="T", help="the task"),
             word("--prompt-file", metavar="F", type=some_path, help="the task is in this file"),
             word("--template", metavar="NAME", type=some_name, help="the task is ROOT/templates/NAME.md"),
@@ -174,6 +178,12 @@ COMMANDS = (
             word("--file", metavar="F", type=some_path, help="the text is in this file"),
             flag("--wait", text="wait until the worker needs you or has finished"),
         ),
+    ),
+    Command(
+        "answer",
+        "answer a worker's open permission or question dialog",
+        ("llmc answer adam yes", "llmc answer adam 2", 'llmc answer adam "Use the existing helper"'),
+        (WORKER, word("choice", metavar="CHOICE", help="yes, no, the number of an option, or your own text")),
     ),
     Command(
         "attach",
@@ -224,14 +234,23 @@ COMMANDS = (
         "undo",
         "list and restore backups",
         ("llmc undo --list", "llmc undo adam"),
-        (MAYBE_WORKER, flag("--list", text="only list them"), word("--backup", metavar="REF", type=some_name, help="this one"), YES),
+        (
+            MAYBE_WORKER,
+            flag("--list", text="only list them"),
+            word("--backup", metavar="REF", type=some_name, help="this one"),
+            YES,
+        ),
     ),
     Command("explain", "why a worker is in its state, and what comes next", ("llmc explain adam",), (WORKER,)),
     Command(
         "events",
         "the log of what happened",
         ("llmc events", "llmc events adam --follow"),
-        (MAYBE_WORKER, FOLLOW, word("-n", "--lines", type=some_lines, default=50, metavar="N", help="how many (default 50)")),
+        (
+            MAYBE_WORKER,
+            FOLLOW,
+            word("-n", "--lines", type=some_lines, default=50, metavar="N", help="how many (default 50)"),
+        ),
     ),
     Command(
         "logs",

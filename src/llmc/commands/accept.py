@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, reviewed_or_named
+from llmc.commands.acting import acting_for, newest_tip, reviewed_or_named
 from llmc.commands.result import Result
 from llmc.core import events as ev
 from llmc.core.commit_message import first_line
+from llmc.core.delivery import check_text
 from llmc.errors import LlmcError
 from llmc.model import Work
 from llmc.perform.settle import Settled, ask
@@ -17,7 +18,10 @@ from llmc.perform.settle import Settled, ask
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     name = reviewed_or_named(site, args.worker)
+    if args.message is not None:
+        check_text(args.message)
     with acting_for(site, name):
+        newest_tip(site)
         settled = ask(site, name, ev.AcceptAsked(site.now(), args.message))
     merged = _merged_sha(settled)
     if merged is None:

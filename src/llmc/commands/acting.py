@@ -9,6 +9,7 @@ from dataclasses import asdict
 from llmc.commands.result import Result
 from llmc.core.pool import next_to_review
 from llmc.errors import LlmcError
+from llmc.git.clone import fetch_source
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.model import Outcome, Receipt, Session, Work, Worker
 from llmc.observe.tending import tend_session, tend_work
@@ -16,6 +17,8 @@ from llmc.observe.terminals import look_at_panes
 from llmc.perform.notices import tell
 from llmc.perform.settle import Settled
 from llmc.site import Site
+from llmc.tmux.parsing import Pane
+from llmc.tmux.server import TmuxError
 
 EXIT_CODES = {Outcome.DELIVERED: 0, Outcome.QUEUED: 0, Outcome.UNDELIVERED: 1, Outcome.UNKNOWN: 4}
 WAIT_SECS = 2.0
@@ -31,8 +34,22 @@ def acting_for(site: Site, name: str) -> Iterator[Worker]:
 
 
 def catch_up(site: Site, name: str) -> None:
-    for decision in (*tend_session(site, name, look_at_panes(site)), *tend_work(site, name)):
+    for decision in (*tend_session(site, name, terminals(site)), *tend_work(site, name)):
         tell(site, decision)
+
+
+def terminals(site: Site) -> dict[str, Pane]:
+    """Every session's terminal. Asked before anything begins that would need an answer half-way."""
+    try:
+        return look_at_panes(site)
+    except TmuxError:
+        site.tmux.require_version()  # what an old tmux says is often not understood
+        raise
+
+
+def newest_tip(site: Site) -> str:
+    """The branch as the user's repository has it. Fetched before anything begins that would fail without it."""
+    return fetch_source(site.git, site.root.path, site.config.repo.branch)
 
 
 def receipt_of(settled: Settled) -> Receipt:

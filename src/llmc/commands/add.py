@@ -6,11 +6,11 @@ from argparse import Namespace
 
 from llmc.agents.registry import agent_named
 from llmc.app import App
+from llmc.commands.acting import newest_tip
 from llmc.commands.result import Result
 from llmc.core.names import check_worker_name
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
-from llmc.git.clone import fetch_source
 from llmc.git.worktree import add_worktree, delete_branch, remove_worktree
 from llmc.model import Evidence, Worker
 from llmc.perform.branches import carry_ignored_files
@@ -21,7 +21,7 @@ from llmc.store.config_file import remove_worker_table, set_worker_table
 def run(app: App, args: Namespace) -> Result:
     check_worker_name(args.name)
     site = app.site()
-    agent = args.agent or site.config.worker(args.name).agent
+    agent = site.config.worker(args.name).agent if args.agent is None else args.agent
     agent_named(agent, site.config)
     if args.name in site.ledger.load().workers:
         raise LlmcError(
@@ -38,7 +38,7 @@ def run(app: App, args: Namespace) -> Result:
 def make_worker(site: Site, args: Namespace, agent: str) -> Worker:
     """All of it or nothing."""
     name, branch = args.name, f"llmc/{args.name}"
-    tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+    tip = newest_tip(site)
     path = add_worktree(site.git, site.root.path, name, branch, tip)
     try:
         carry_ignored_files(site, path)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from llmc.app import App
+from llmc.commands.acting import terminals
 from llmc.commands.result import Result
 from llmc.core import events as ev
 from llmc.daemon.process import running_daemon
@@ -28,6 +29,7 @@ def run(app: App, args: Namespace) -> Result:
     busy = [name for name in workers if site.worker(name).turn is Turn.OPEN]
     if busy and not args.force and not _agreed(app, busy, args):
         raise LlmcError(f"{', '.join(busy)} would be interrupted; nothing was stopped", "say --yes or --force")
+    terminals(site)
     daemon = running_daemon(site.root)
     if daemon is not None:
         _end_daemon(daemon.pid)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
+from llmc.commands.acting import terminals
 from llmc.commands.losses import describe_loss
 from llmc.commands.result import Result
 from llmc.core import events as ev
@@ -20,6 +21,7 @@ def run(app: App, args: Namespace) -> Result:
     losing = {name: loss for name, loss in losses.items() if loss}
     if losing and not app.console.confirm(f"{_listed(losing)}. Remove them? A backup is kept."):
         raise LlmcError(f"{_listed(losing)}; nothing was removed", "say --yes to remove them; a backup is kept")
+    terminals(site)
     for name in names:
         with site.acting_for(name):
             settled = ask(site, name, ev.RemovalAsked(site.now()))

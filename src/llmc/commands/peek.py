@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
+from llmc.commands.acting import terminals
 from llmc.commands.result import Result
 from llmc.core.display import plain
 from llmc.errors import LlmcError
@@ -22,7 +23,7 @@ def run(app: App, args: Namespace) -> Result:
 
 def pane_of(site: Site, name: str) -> Pane:
     worker = site.worker(name)
-    pane = site.tmux.panes().get(worker.session_id)
+    pane = terminals(site).get(worker.session_id)
     if pane is None:
         raise LlmcError(f"{name} has no terminal: it is not running", "bring the workers up with `llmc up`")
     return pane

@@ -5,10 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for
+from llmc.commands.acting import acting_for, newest_tip
 from llmc.commands.result import Result
 from llmc.core import events as ev
-from llmc.git.clone import fetch_source
 from llmc.model import Work
 from llmc.perform.settle import ask
 
@@ -16,7 +15,7 @@ from llmc.perform.settle import ask
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     with acting_for(site, args.worker):
-        tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+        tip = newest_tip(site)
         settled = ask(site, args.worker, ev.RebaseAsked(site.now(), tip))
     worker = site.worker(args.worker)
     if settled.refusal is not None:

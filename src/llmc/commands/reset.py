@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for
+from llmc.commands.acting import acting_for, newest_tip
 from llmc.commands.losses import describe_loss
 from llmc.commands.result import Result
 from llmc.core import events as ev
@@ -19,6 +19,7 @@ def run(app: App, args: Namespace) -> Result:
         loss = describe_loss(site, worker)
         if loss and not app.console.confirm(f"{worker.name} has {loss}. Reset it? A backup is kept."):
             raise LlmcError(f"{worker.name} has {loss}; nothing was changed", "say --yes to reset it; a backup is kept")
+        newest_tip(site)
         settled = ask(site, worker.name, ev.ResetAsked(site.now()))
     if settled.refusal is not None:
         raise settled.refusal

@@ -5,14 +5,13 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, catch_up
+from llmc.commands.acting import acting_for, catch_up, newest_tip
 from llmc.commands.result import Result
 from llmc.commands.viewers import show_work
 from llmc.core import events as ev
 from llmc.core.commit_message import first_line
 from llmc.core.pool import next_to_review
 from llmc.errors import LlmcError
-from llmc.git.clone import fetch_source
 from llmc.git.history import is_ancestor
 from llmc.model import Work, Worker
 from llmc.perform.settle import ask
@@ -21,7 +20,7 @@ from llmc.site import Site
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    name = args.worker or _oldest(site)
+    name = _oldest(site) if args.worker is None else args.worker
     with acting_for(site, name):
         worker = bring_up_to_date(site, name)
         site.ledger.apply(name, ev.ReviewOpened(site.now()))
@@ -48,7 +47,7 @@ def _oldest(site: Site) -> str:
 def bring_up_to_date(site: Site, name: str) -> Worker:
     """Rebases when the branch has moved on. Conflicts go to the agent, and there is nothing to see yet."""
     worker = site.worker(name)
-    tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+    tip = newest_tip(site)
     if worker.work is not Work.NEEDS_REVIEW or worker.commit_sha is None:
         return worker
     if is_ancestor(site.git, site.root.path, tip, worker.commit_sha):

@@ -7,7 +7,9 @@ like. Dialogs are looked for first, because a prompt is often on the screen at t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Cue:
     """For a dialog of the start: the keys that pass it."""
     advice: str = ""
     """For a dialog of the start that only the person can pass: what to do."""
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    """For a dialog of the work: the keys for `yes`, `no`, a `number` ({n}) and before an own `text`."""
 
 
 @dataclass(frozen=True, slots=True)

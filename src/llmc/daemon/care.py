@@ -12,7 +12,6 @@ from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import upstream_tip
 from llmc.observe.screens import ScreenLooks
 from llmc.observe.tending import tend_session, tend_work
-from llmc.observe.terminals import look_at_panes
 from llmc.perform.notices import tell
 from llmc.perform.settle import ask, settle
 from llmc.site import Site
@@ -36,7 +35,7 @@ def care_for(site: Site, name: str, looks: ScreenLooks, *, bring_up: bool) -> Ca
 
 
 def _care(site: Site, name: str, looks: ScreenLooks, bring_up: bool) -> Cared:
-    _tell_all(site, tend_session(site, name, look_at_panes(site)))
+    _tell_all(site, tend_session(site, name, site.panes()))
     lock = site.lock_of(name)
     if not lock.try_acquire():
         return Cared.BUSY

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-import time
-
 from llmc.core import events as ev
-from llmc.host.processes import is_running, remind_of_children
 from llmc.model import Session, Worker
 from llmc.site import Site
 from llmc.tmux.parsing import Pane, last_words
 from llmc.tmux.server import PaneGoneError
 
 SCROLLBACK = 50
-REAPED_WITHIN_SECS = 1.0
-LOOK_EVERY_SECS = 0.02
 
 
 def look_at_panes(site: Site) -> dict[str, Pane]:
-    """Every session's pane, with the exit status of those that have ended.
-
-    tmux 3.3a misses the end of its children now and then; told again, it learns of it.
-    """
-    panes = site.tmux.panes()
-    missed = [pane for pane in panes.values() if not pane.dead and not is_running(pane.pid)]
-    if not missed:
-        return panes
-    until = time.monotonic() + REAPED_WITHIN_SECS
-    while any(not panes[pane.session].dead for pane in missed if pane.session in panes):
-        remind_of_children(missed[0].server_pid)
-        if time.monotonic() >= until:
-            break
-        time.sleep(LOOK_EVERY_SECS)
-        panes = site.tmux.panes()
-    return panes
+    return site.panes()
 
 
 def losses(site: Site, worker: Worker, panes: dict[str, Pane]) -> list[ev.Event]:

@@ -62,7 +62,7 @@ class Terminal:
 
     def heard(self) -> bool:
         if self.typed:
-            return False
+            return self._heard_clear()
         if spooled_prompts(self.site, self.worker, self.began) & self.digests:
             return True
         now = self.site.worker(self.worker.name).heard_prompts
@@ -149,7 +149,7 @@ def _resume(site: Site, worker: Worker, step: Step, text: str) -> Action:
         return Action(Do.FINISH, Outcome.DELIVERED, Proof.HOOK)
     if pane is None:
         return CUT_SHORT
-    with FileLock(site.root.pane_lock(worker.name), name=f"the terminal of {worker.name}", timeout=PANE_LOCK_SECS):
+    with lock_terminal(site, worker):
         return _submit_what_is_there(terminal, step)
 
 
@@ -181,8 +181,13 @@ def _send(site: Site, worker: Worker, step: Step, text: str, *, typed: bool) -> 
     if pane is None:
         return Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "its session is not running", refused=True), 0
     terminal = Terminal(site, worker, site.agent_of(worker), pane.id, text, prompt_digests(text), site.now(), typed)
-    with FileLock(site.root.pane_lock(worker.name), name=f"the terminal of {worker.name}", timeout=PANE_LOCK_SECS):
+    with lock_terminal(site, worker):
         return _drive(terminal, step, lambda: _mark_begun(site, worker, step, typed))
+
+
+def lock_terminal(site: Site, worker: Worker) -> FileLock:
+    """One sender at a time, across processes."""
+    return FileLock(site.root.pane_lock(worker.name), name=f"the terminal of {worker.name}", timeout=PANE_LOCK_SECS)
 
 
 def _mark_begun(site: Site, worker: Worker, step: Step, typed: bool) -> None:

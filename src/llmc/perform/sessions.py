@@ -128,6 +128,7 @@ def _reported_start(site: Site, worker: Worker, agent: Agent, began: float) -> b
 
 
 def _ended_at_once(site: Site, step: Step, pane: Pane, screen: str) -> ev.StepResult:
+    pane = site.panes().get(pane.session, pane)
     how = f"signal {pane.exit_signal}" if pane.exit_signal is not None else f"exit code {pane.exit_code}"
     site.tmux.kill_session(pane.session)
     return ev.SessionFailed(site.now(), step.id, f"it ended at once ({how})", last_words(screen))

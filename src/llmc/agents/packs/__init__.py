@@ -7,6 +7,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from llmc.core.classify import ComposerShape, Cue, Pack
@@ -53,13 +54,15 @@ def _composer(data: dict[str, str]) -> ComposerShape:
 
 
 def _cues(rows: list[dict[str, Any]]) -> tuple[Cue, ...]:
-    return tuple(
-        Cue(
-            row["name"],
-            re.compile(row["pattern"]),
-            row.get("kind", ""),
-            tuple(row.get("pass", ())),
-            row.get("advice", ""),
-        )
-        for row in rows
+    return tuple(_cue(row) for row in rows)
+
+
+def _cue(row: dict[str, Any]) -> Cue:
+    return Cue(
+        row["name"],
+        re.compile(row["pattern"]),
+        row.get("kind", ""),
+        tuple(row.get("pass", ())),
+        row.get("advice", ""),
+        MappingProxyType({choice: tuple(keys) for choice, keys in row.get("answers", {}).items()}),
     )

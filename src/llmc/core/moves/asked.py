@@ -17,7 +17,7 @@ from llmc.core.effects import (
     StopSession,
     from_step,
 )
-from llmc.core.moves.change import RESTART, Move, require_free, require_online, with_steps, without_timer
+from llmc.core.moves.change import RESTART, Move, awaits, require_free, require_online, with_steps, without_timer
 from llmc.core.policy import Policy
 from llmc.errors import IllegalEventError
 from llmc.model import Session, Turn, Work, Worker
@@ -82,12 +82,12 @@ def rebase_asked(worker: Worker, event: ev.RebaseAsked, policy: Policy) -> Move:
 
 
 def reset_asked(worker: Worker, event: ev.ResetAsked, policy: Policy) -> Move:
-    cancelled = replace(worker, pending=())
-    if worker.session is Session.UP and worker.turn is not Turn.OVER:
-        # An agent in the middle of a turn would go on writing into the worktree: it starts afresh.
-        return Move(with_steps(cancelled, StopSession(), ResetWorktree(drops_task=True), StartSession()))
-    again = (StartSession(),) if worker.session is Session.STARTING else ()
-    return Move(with_steps(cancelled, ResetWorktree(drops_task=True), *again))
+    # An agent in the middle of a turn would go on writing into the worktree: it starts afresh.
+    stops = awaits(worker, StopSession) or (worker.session is Session.UP and worker.turn is not Turn.OVER)
+    starts = awaits(worker, StartSession) or (stops and not worker.stopped_by_user)
+    before = (StopSession(),) if stops else ()
+    after = (StartSession(),) if starts else ()
+    return Move(with_steps(replace(worker, pending=()), *before, ResetWorktree(drops_task=True), *after))
 
 
 def start_asked(worker: Worker, event: ev.StartAsked, policy: Policy) -> Move:

@@ -25,12 +25,13 @@ from llmc.core.moves.change import (
     needs_input,
     pending_step,
     return_to,
+    undone,
     with_steps,
     without_step,
     without_work_steps,
 )
 from llmc.core.policy import Policy
-from llmc.model import Outcome, Session, Turn, Work, Worker
+from llmc.model import Outcome, Proof, Session, Turn, Work, Worker
 
 
 def step_begun(worker: Worker, event: ev.StepBegun, policy: Policy) -> Move:
@@ -89,15 +90,15 @@ def _not_sent(worker: Worker, event: ev.TextSent) -> Move:
     """The agent has not got the text: what was to follow it does not happen."""
     worker = without_work_steps(worker)
     why = f"the text was not delivered: {event.reason}"
-    if worker.work is Work.REBASING:
+    if worker.work in (Work.REBASING, Work.ERROR):
         return Move(worker, (Notify("undelivered", f"{worker.name}: {why}"),), why)
     before = worker.resume_work
     if before is None:
         return Move(worker, detail=why)
     if event.refused:
         # Nothing was typed: the worker is what it was, and the sender is told.
-        return Move(replace(return_to(worker, before), rejected_sha=None), detail=why)
-    return error(replace(worker, work=before), why)
+        return Move(undone(worker, before), detail=why)
+    return error(return_to(worker, before) if before is Work.ERROR else replace(worker, work=before), why)
 
 
 def rebase_clean(worker: Worker, event: ev.RebaseClean, policy: Policy) -> Move:
@@ -106,17 +107,17 @@ def rebase_clean(worker: Worker, event: ev.RebaseClean, policy: Policy) -> Move:
         without_step(worker, event.step), base_sha=event.base, rebase_started_at_unix=None, conflicted_files=()
     )
     if event.sha is None:
-        return _nothing_left(replace(worker, commit_sha=None))
+        return _nothing_left(replace(worker, commit_sha=None), before)
     # The reviewer's verdict follows the work through the rewrite.
     rejected = event.sha if worker.rejected_sha == worker.commit_sha else worker.rejected_sha
     rebased = replace(worker, commit_sha=event.sha, rejected_sha=rejected if worker.rejected_sha else None)
     return Move(return_to(rebased, before), detail=f"onto {event.base[:12]}")
 
 
-def _nothing_left(worker: Worker) -> Move:
+def _nothing_left(worker: Worker, before: Work) -> Move:
     why = "nothing is left of its work after the rebase: the branch has it already"
     waits = worker.work in (Work.REBASING, Work.NEEDS_REVIEW)
-    return needs_input(worker, why) if waits else Move(worker, detail=why)
+    return needs_input(worker, why) if waits else Move(return_to(worker, before), detail=why)
 
 
 def _before_rebase(worker: Worker) -> Work:
@@ -160,6 +161,9 @@ def worktree_reset(worker: Worker, event: ev.WorktreeReset, policy: Policy) -> M
 def step_failed(worker: Worker, event: ev.StepFailed, policy: Policy) -> Move:
     step = pending_step(worker, event.step)
     effect = from_step(step) if step is not None else None
+    if step is not None and step.begun and isinstance(effect, Deliver):
+        # It failed on the way: the agent may have the text all the same.
+        return text_sent(worker, ev.TextSent(event.at, event.step, Outcome.UNKNOWN, Proof.NONE, event.reason), policy)
     before = worker.resume_work
     worker = without_work_steps(without_step(worker, event.step))
     if isinstance(effect, StartSession):
@@ -169,6 +173,6 @@ def step_failed(worker: Worker, event: ev.StepFailed, policy: Policy) -> Move:
     if worker.work is Work.IDLE or isinstance(effect, MergeWork | StopSession | RemoveWorker):
         return Move(worker, (Notify("failed", f"{worker.name}: {event.reason}"),), event.reason)
     if before is not None and worker.work is not Work.ERROR:
-        restored = replace(return_to(worker, before), rebase_started_at_unix=None)
+        restored = replace(undone(worker, before), rebase_started_at_unix=None)
         return Move(restored, (Notify("failed", f"{worker.name}: {event.reason}"),), event.reason)
     return error(worker, event.reason)

@@ -94,7 +94,20 @@ def return_to(worker: Worker, work: Work) -> Worker:
         return idle(worker)
     if work is Work.NEEDS_REVIEW and worker.commit_sha is None:
         work = Work.NEEDS_INPUT  # the work to review is gone meanwhile
-    return replace(worker, work=work, resume_work=None)
+    return replace(worker, work=work, resume_work=_after_error(worker) if work is Work.ERROR else None)
+
+
+def _after_error(worker: Worker) -> Work:
+    """What the worker goes on with when its error is mended, as far as the record itself tells."""
+    if worker.commit_sha is not None:
+        return Work.NEEDS_REVIEW
+    return Work.NEEDS_INPUT if worker.current_prompt else Work.IDLE
+
+
+def undone(worker: Worker, before: Work) -> Worker:
+    """Back to what was: nothing of what was asked for has happened."""
+    rejected = None if worker.work is Work.REJECTED else worker.rejected_sha
+    return replace(return_to(worker, before), rejected_sha=rejected)
 
 
 def for_review(worker: Worker, sha: str) -> Move:

@@ -86,9 +86,16 @@ def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
         return Move(worker)
     if event.state == "NEEDS_CONFIRMATION":
         return needs_input(worker, f"its screen shows a dialog ({event.detail or 'unknown kind'})")
-    if quiet:
-        return needs_input(worker, "its screen is quiet and there is no commit")
+    if event.state == "ERROR":
+        return needs_input(worker, f"its screen shows an error ({event.detail or 'unknown kind'})")
+    if event.state == "READY":
+        # Agents do not report everything: no CLI tells of every Esc, nor of every failure of its provider.
+        return needs_input(worker, "its screen is quiet and " + _what_is_missing(worker))
     return Move(worker)
+
+
+def _what_is_missing(worker: Worker) -> str:
+    return "the end of its turn was not reported" if worker.reports_events else "there is no commit"
 
 
 def agent_exited(worker: Worker, event: ev.AgentExited, policy: Policy) -> Move:
@@ -103,6 +110,8 @@ def agent_exited(worker: Worker, event: ev.AgentExited, policy: Policy) -> Move:
 
 def _crashed(worker: Worker, event: ev.AgentExited, policy: Policy) -> Move:
     how = f"signal {event.signal}" if event.signal is not None else f"exit code {event.code}"
+    if event.signal is None and event.code is None:
+        how = "nobody saw how"
     last = worker.last_crash_unix
     long_ago = last is None or event.at - last > policy.crash_count_reset_secs
     count = 1 if long_ago else worker.crash_count + 1

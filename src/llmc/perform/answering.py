@@ -1,0 +1,58 @@
+"""Answering an agent's open dialog, and seeing that it is gone."""
+
+from __future__ import annotations
+
+import time
+
+from llmc.core.answers import typing_for
+from llmc.core.classify import Cue, Reading, read_screen
+from llmc.core.digest import text_digest
+from llmc.errors import LlmcError
+from llmc.model import Outcome, Proof, Receipt, Worker
+from llmc.perform.conversation import lock_terminal
+from llmc.site import Site
+
+LOOK_EVERY_SECS = 0.05
+GONE_WITHIN_SECS = 5.0
+
+
+def answer(site: Site, worker: Worker, choice: str) -> tuple[Receipt, str]:
+    """The receipt, and the dialog's name."""
+    began = time.monotonic()
+    pane = site.tmux.panes().get(worker.session_id)
+    if pane is None or pane.dead:
+        raise LlmcError(f"{worker.name} is not running", "bring the workers up with `llmc up`")
+    with lock_terminal(site, worker):
+        dialog = _open_dialog(site, worker, pane.id)
+        typing = typing_for(dialog, choice)
+        site.tmux.leave_copy_mode(pane.id)
+        site.tmux.press(pane.id, *typing.keys)
+        if typing.text:
+            site.tmux.type_text(pane.id, typing.text)
+            site.tmux.press(pane.id, "Enter")
+        gone = _is_gone(site, worker, pane.id, dialog)
+    outcome = Outcome.DELIVERED if gone else Outcome.UNKNOWN
+    reason = "" if gone else "the dialog is still on the screen"
+    proof = Proof.COMPOSER if gone else Proof.NONE
+    elapsed = int((time.monotonic() - began) * 1000)
+    return Receipt(outcome, proof, 1, elapsed, len(choice.encode()), text_digest(choice), reason), dialog.name
+
+
+def _reading(site: Site, worker: Worker, pane: str) -> Reading:
+    return read_screen(site.agent_of(worker).pack, site.tmux.capture(pane))
+
+
+def _open_dialog(site: Site, worker: Worker, pane: str) -> Cue:
+    reading = _reading(site, worker, pane)
+    if reading.state != "NEEDS_CONFIRMATION" or reading.matched is None:
+        raise LlmcError(f"{worker.name} has no dialog open", f"see `llmc peek {worker.name}`")
+    return reading.matched
+
+
+def _is_gone(site: Site, worker: Worker, pane: str, dialog: Cue) -> bool:
+    until = time.monotonic() + GONE_WITHIN_SECS
+    while time.monotonic() < until:
+        if _reading(site, worker, pane).matched is not dialog:
+            return True
+        time.sleep(LOOK_EVERY_SECS)
+    return False
