@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,9 +68,15 @@ class Site:
 
 
 def _unexplained(panes: dict[str, Pane]) -> list[Pane]:
-    """Those that have ended without that tmux can tell how."""
-    return [
-        pane
-        for pane in panes.values()
-        if (pane.exit_code is None and pane.exit_signal is None if pane.dead else not is_running(pane.pid))
-    ]
+    """Those whose end tmux has yet to learn of, or how it came."""
+    return [pane for pane in panes.values() if (_unreaped(pane) if pane.dead else not is_running(pane.pid))]
+
+
+def _unreaped(pane: Pane) -> bool:
+    if pane.exit_code is not None or pane.exit_signal is not None:
+        return False
+    try:
+        os.kill(pane.pid, 0)
+    except ProcessLookupError:
+        return False  # an old tmux may have nothing to tell about it
+    return True

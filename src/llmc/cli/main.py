@@ -42,7 +42,7 @@ def _prepare_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             # Its number must not go to the next file that is opened.
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for good
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal without Unicode gets escapes, and so do names that are no text at all.
         sys.stdout.reconfigure(errors="backslashreplace")

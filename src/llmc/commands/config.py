@@ -12,8 +12,11 @@ from llmc.errors import WrongWordsError
 from llmc.root import Root
 from llmc.store.config_file import get_value, set_value
 
+FORMS = {"get": "get K", "set": "set K V", "path": "path", "check": "check"}
+
 
 def run(app: App, args: Namespace) -> Result:
+    _check_words(args)
     root = app.root()
     if args.action == "path":
         return Result(root.config_file, {"path": root.config_file})
@@ -21,14 +24,16 @@ def run(app: App, args: Namespace) -> Result:
         load_config(root.config_file)
         return Result(f"{root.config_file} is fine", {"path": root.config_file, "ok": True})
     if args.action == "get":
-        return _get(root, _required(args.key, "get K"))
-    return _set(root, _required(args.key, "set K V"), _required(args.value, "set K V"))
+        return _get(root, args.key)
+    return _set(root, args.key, args.value)
 
 
-def _required(word: str | None, form: str) -> str:
-    if word is None:
-        raise WrongWordsError("a word is missing", f"say `llmc config {form}`")
-    return word
+def _check_words(args: Namespace) -> None:
+    given = sum(word is not None for word in (args.key, args.value))
+    wanted = len(FORMS[args.action].split()) - 1
+    if given != wanted:
+        amount = "missing" if given < wanted else "too many"
+        raise WrongWordsError(f"a word is {amount}", f"say `llmc config {FORMS[args.action]}`")
 
 
 def _get(root: Root, key: str) -> Result:

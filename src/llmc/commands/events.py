@@ -20,7 +20,7 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     if args.worker is not None and args.worker not in site.ledger.load().workers:
         _refuse_never_heard_of(site, args.worker)
-    found = site.ledger.events.recent(args.worker, limit=max(1, args.lines))
+    found = site.ledger.events.recent(args.worker, limit=args.lines)
     if args.follow:
         _follow(app, site, args, found)
     text = "\n".join(_line(event) for event in found) or "nothing has happened yet"
@@ -40,7 +40,7 @@ def _follow(app: App, site: Site, args: Namespace, found: list[LoggedEvent]) -> 
     last = 0
     while True:
         for event in found:
-            app.console.print(json.dumps(_data(event), ensure_ascii=False) if args.json else _line(event))
+            app.console.print(json.dumps(_data(event)) if args.json else _line(event))
             last = event.id
         wait_for_change(watch, WAIT_SECS)
         found = site.ledger.events.recent(args.worker, after_id=last, limit=1000)

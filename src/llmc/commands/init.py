@@ -16,6 +16,7 @@ from llmc.git.runner import Git
 from llmc.host.base import Host
 from llmc.root import Root
 from llmc.store.config_file import default_config_text
+from llmc.store.lock import FileLock
 from llmc.store.state_file import StateFile
 from llmc.tmux.server import Tmux
 
@@ -28,8 +29,13 @@ OPTIONAL = {
     "gemini": "workers cannot use Gemini CLI",
     "opencode": "workers cannot use opencode",
 }
+LOCK_SECS = 1.0
 OWN_DIRECTORIES = (".worktrees", "logs", "run", "run/locks", "run/spool", "run/agents", "run/attention", "templates")
 OWN_FILES = ("config.toml", "config.lock", "state.json", "state.json.bak", "state.lock", "status.db", ".git")
+UNFINISHED = (".cloning", ".config.toml.new")
+OWN_NAMES = tuple(dict.fromkeys((*OWN_FILES, *UNFINISHED, *(name.partition("/")[0] for name in OWN_DIRECTORIES))))
+BEGUN = ".init.lock"
+"""There while a root is being made, and held by whoever makes it: nobody holds it when that was cut short."""
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -46,7 +52,7 @@ def run(app: App, args: Namespace) -> Result:
 
 
 def _source(git: Git, cwd: str, given: str | None) -> str:
-    path = os.path.realpath(Path(given).expanduser()) if given else cwd
+    path = os.path.realpath(os.path.expanduser(given)) if given else cwd
     if not os.path.isdir(path):
         raise LlmcError(f"{given} is not a directory", "give the path of a git repository with --source")
     found = common_dir(git, path)
@@ -61,7 +67,7 @@ def _target(app: App, args: Namespace) -> str:
 
 
 def _check_target(root: Root, source: str, *, force: bool) -> None:
-    if root.exists or os.path.lexists(root.inside("state.json")):
+    if root.exists:
         raise LlmcError(f"{root.path} is an LLMC root already", "choose another --target, or remove it first")
     if os.path.commonpath([root.path, source]) == source:
         raise LlmcError(
@@ -71,7 +77,9 @@ def _check_target(root: Root, source: str, *, force: bool) -> None:
         return
     if not os.path.isdir(root.path):
         raise LlmcError(f"{root.path} is not a directory", "choose another --target")
-    taken = [name for name in OWN_FILES if os.path.lexists(root.inside(name))]
+    if os.path.lexists(root.inside(BEGUN)):
+        return
+    taken = [name for name in OWN_NAMES if os.path.lexists(root.inside(name))]
     if taken:
         raise LlmcError(
             f"{root.path} has {', '.join(taken)} already", "choose another --target: nothing is overwritten"
@@ -84,17 +92,44 @@ def _make(git: Git, root: Root, source: str, branch: str) -> None:
     made = _missing_directories(root.path)
     try:
         Path(root.path).mkdir(mode=0o700, parents=True, exist_ok=True)
-        clone_source(git, source, root.path, branch)
-        text = default_config_text(source, branch)
-        parse_config(text)
-        for name in OWN_DIRECTORIES:
-            Path(root.inside(name)).mkdir(mode=0o700, exist_ok=True)
-        StateFile(root.path).create()
-        # Last, because it makes the directory a root.
-        Path(root.config_file).write_text(text, encoding="utf-8")
+        with FileLock(root.inside(BEGUN), name="the new root", timeout=LOCK_SECS):
+            _fill_or_empty(git, root, source, branch)
     except BaseException:
-        _clean_up(git, root, made)
+        _remove_if_empty(made)
         raise
+
+
+def _fill_or_empty(git: Git, root: Root, source: str, branch: str) -> None:
+    try:
+        _empty(git, root)
+        _fill(git, root, source, branch)
+    except BaseException:
+        _empty(git, root)
+        raise
+    finally:
+        os.unlink(root.inside(BEGUN))
+
+
+def _fill(git: Git, root: Root, source: str, branch: str) -> None:
+    clone_source(git, source, root.path, branch)
+    text = default_config_text(source, branch)
+    parse_config(text)
+    for name in OWN_DIRECTORIES:
+        Path(root.inside(name)).mkdir(mode=0o700, exist_ok=True)
+    StateFile(root.path).create()
+    # Last and in one step, because it makes the directory a root.
+    unfinished = Path(root.inside(".config.toml.new"))
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(root.config_file)
+
+
+def _empty(git: Git, root: Root) -> None:
+    """Removes what making a root has made; there was nothing of these names before."""
+    for path in map(root.inside, OWN_NAMES):
+        if os.path.isdir(path) and not os.path.islink(path):
+            git.host.remove_tree(path)
+        elif os.path.lexists(path):
+            os.unlink(path)
 
 
 def _missing_directories(path: str) -> list[str]:
@@ -106,14 +141,8 @@ def _missing_directories(path: str) -> list[str]:
     return missing
 
 
-def _clean_up(git: Git, root: Root, made: list[str]) -> None:
-    for name in (*OWN_FILES, *{directory.split("/")[0] for directory in OWN_DIRECTORIES}):
-        path = root.inside(name)
-        if os.path.isdir(path) and not os.path.islink(path):
-            git.host.remove_tree(path)
-        elif os.path.lexists(path):
-            os.unlink(path)
-    for directory in made:
+def _remove_if_empty(directories: list[str]) -> None:
+    for directory in directories:
         if os.path.isdir(directory) and not os.listdir(directory):
             os.rmdir(directory)
 

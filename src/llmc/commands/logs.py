@@ -7,7 +7,6 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.commands.result import Result
-from llmc.core.display import plain
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.site import Site
 
@@ -19,8 +18,8 @@ def run(app: App, args: Namespace) -> Result:
     site.worker(args.worker)
     if args.follow:
         _follow(app, site, args)
-    lines = site.ledger.log.tail(args.worker, max(1, args.lines))
-    return Result("\n".join(plain(line) for line in lines), [json.loads(line) for line in lines])
+    lines = site.ledger.log.tail(args.worker, args.lines)
+    return Result("\n".join(lines), [json.loads(line) for line in lines])
 
 
 def _follow(app: App, site: Site, args: Namespace) -> None:
@@ -32,5 +31,5 @@ def _follow(app: App, site: Site, args: Namespace) -> None:
         wait_for_change(watch, WAIT_SECS)
         return True
 
-    for line in site.ledger.log.follow(args.worker, wait, lines=max(1, args.lines)):
-        app.console.print(plain(line))
+    for line in site.ledger.log.follow(args.worker, wait, lines=args.lines):
+        app.console.print(line)

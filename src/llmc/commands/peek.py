@@ -7,7 +7,6 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.commands.acting import terminals
 from llmc.commands.result import Result
-from llmc.core.display import plain
 from llmc.errors import LlmcError
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
@@ -16,8 +15,8 @@ from llmc.tmux.parsing import Pane
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     pane = pane_of(site, args.worker)
-    screen = site.tmux.capture(pane.id, history=max(0, args.lines))
-    lines = [line.rstrip() for line in plain(screen).rstrip().splitlines()][-max(1, args.lines) :]
+    screen = site.tmux.capture(pane.id, history=args.lines)
+    lines = [line.rstrip() for line in screen.rstrip().splitlines()][-args.lines :]
     return Result("\n".join(lines), {"worker": args.worker, "lines": lines, "dead": pane.dead})
 
 

@@ -15,6 +15,7 @@ from llmc.perform.settle import ask
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
+    site.tmux.require_version()
     with acting_for(site, args.worker) as worker:
         if worker.session in (Session.UP, Session.STARTING):
             ask(site, args.worker, ev.StopAsked(site.now(), args.force))

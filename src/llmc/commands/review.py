@@ -10,6 +10,7 @@ from llmc.commands.result import Result
 from llmc.commands.viewers import show_work
 from llmc.core import events as ev
 from llmc.core.commit_message import first_line
+from llmc.core.display import plain
 from llmc.core.pool import next_to_review
 from llmc.errors import LlmcError
 from llmc.git.history import is_ancestor
@@ -25,13 +26,13 @@ def run(app: App, args: Namespace) -> Result:
         worker = bring_up_to_date(site, name)
         site.ledger.apply(name, ev.ReviewOpened(site.now()))
         site.ledger.remember_reviewed(name)
-    shown, note = show_work(app, site, worker, args.interface)
-    task = first_line(worker.current_prompt or "work without a task")
+    shown = show_work(app, site, worker, args.interface)
+    task = plain(first_line(worker.current_prompt or "work without a task"))
     head = f"{name}: {task}  (commit {(worker.commit_sha or '')[:12]})"
     after = f'accept it with `llmc accept {name}`, send it back with `llmc reject {name} "..."`'
-    text = "\n".join(part for part in (head, note, shown, after) if part)
-    data = {"worker": name, "commit_sha": worker.commit_sha, "base_sha": worker.base_sha, "diff": shown}
-    return Result(text, data)
+    text = "\n".join(part for part in (head, shown.note, shown.text, after) if part)
+    data = {"worker": name, "commit_sha": worker.commit_sha, "base_sha": worker.base_sha, "diff": shown.text}
+    return Result(text, data, coloured=shown.coloured)
 
 
 def _oldest(site: Site) -> str:

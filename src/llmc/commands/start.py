@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, receipt_of, told, wait_until_settled
+from llmc.commands.acting import acting_for, newest_tip, receipt_of, told, wait_until_settled
 from llmc.commands.result import Result
 from llmc.commands.text_input import from_template, text_from
 from llmc.core import events as ev
@@ -20,11 +20,12 @@ from llmc.site import Site
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    name = args.worker or choose(site).name
+    name = choose(site).name if args.worker is None else args.worker
     site.worker(name)
     task = _task(app, site, args)
     with acting_for(site, name) as worker:
         _refuse_dirty(site, worker)
+        newest_tip(site)
         repo = site.config.repo
         text = task_prompt(task, worker.worktree_path, worker.branch, repo.validate)
         receipt = receipt_of(ask(site, name, ev.TaskGiven(site.now(), task, text)))
@@ -48,11 +49,14 @@ def choose(site: Site) -> Worker:
 def _task(app: App, site: Site, args: Namespace) -> str:
     if args.source not in (None, "-"):
         raise WrongWordsError(f"{args.source!r} is not understood here", 'give the task with --prompt "..."')
-    if args.template:
+    given = [text for text in (args.source, args.prompt, args.prompt_file, args.template) if text is not None]
+    if len(given) > 1:
+        raise WrongWordsError("the task is given twice", "say it once: --prompt, --prompt-file, --template or -")
+    if args.set and args.template is None:
+        raise WrongWordsError("--set fills in a template, and there is none", "name it with --template NAME")
+    if args.template is not None:
         return from_template(site.root.inside("templates"), args.template, args.set)
-    if args.source == "-" and args.prompt is None and args.prompt_file is None:
-        return text_from("-", None, environ=app.environ)
-    return text_from(args.prompt, args.prompt_file, environ=app.environ)
+    return text_from(args.source or args.prompt, args.prompt_file, environ=app.environ)
 
 
 def _refuse_dirty(site: Site, worker: Worker) -> None:

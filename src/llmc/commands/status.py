@@ -125,20 +125,26 @@ def run(app: App, args: Namespace) -> Result:
 
     root = app.root()
     if args.watch:
-        _watch(app, root)
+        _watch(app, root, args)
     document = status_document(root)
     return Result(status_short(document) if args.short else status_text(document), document)
 
 
-def _watch(app: App, root: Root) -> None:
+def _watch(app: App, root: Root, args: Namespace) -> None:
     """Until the person has seen enough (Ctrl-C)."""
+    import json
+
     from llmc.host.watch import open_watch, wait_for_change
 
     watch = open_watch()
     for path in (root.path, root.inside("run"), root.inside("run", "attention")):
         watch.add(path, "status", frozenset())
     while True:
-        app.console.show(status_text(status_document(root)))
+        document = status_document(root)
+        if args.json:
+            app.console.print(json.dumps(document))
+        else:
+            app.console.show(status_short(document) if args.short else status_text(document))
         wait_for_change(watch, WATCH_SECS)
 
 

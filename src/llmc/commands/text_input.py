@@ -33,9 +33,9 @@ def text_from(words: str | None, file: str | None, *, environ: Mapping[str, str]
 
 
 def _from_file(file: str) -> str:
-    path = Path(file).expanduser()
+    path = Path(os.path.expanduser(file))
     if not path.is_file():
-        raise LlmcError(f"{file} is not a file that can be read", "check the path")
+        raise LlmcError(f"there is no file {file}", "check the path")
     with path.open("rb") as content:
         return _decode(content.read(MAX_BYTES + 1), file)
 
@@ -49,30 +49,43 @@ def _decode(raw: bytes, where: str) -> str:
 
 def _from_editor(environ: Mapping[str, str]) -> str:
     if not sys.stdin.isatty():
-        raise WrongWordsError("there is no text", "give it with --prompt or --file, or - for standard input")
-    editor = shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "vi")
+        raise WrongWordsError("there is no text", "give it in quotes, in a file, or by - on standard input: see --help")
+    editor = _editor(environ)
     fd, name = tempfile.mkstemp(prefix="llmc-", suffix=".md")
     try:
         with os.fdopen(fd, "w", encoding="utf-8") as draft:
             draft.write(f"\n\n{EDITOR_NOTE}")
         if run_in_terminal([*editor, name]) != 0:
             raise LlmcError(f"{editor[0]} ended with a failure", "nothing was sent")
-        written = Path(name).read_text(encoding="utf-8")
+        written = _from_file(name)
     finally:
         Path(name).unlink(missing_ok=True)
     return "\n".join(line for line in written.splitlines() if not line.startswith("#")).strip()
 
 
+def _editor(environ: Mapping[str, str]) -> list[str]:
+    chosen = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
+    try:
+        words = shlex.split(chosen)
+    except ValueError:
+        words = []
+    if not words:
+        raise LlmcError(f"VISUAL or EDITOR is {chosen!r}, which names no program", "set EDITOR to one, such as vi")
+    return words
+
+
 def from_template(directory: str, name: str, settings: Sequence[str]) -> str:
     path = Path(directory) / f"{name}.md"
     if "/" in name or not path.is_file():
-        known = sorted(file.stem for file in Path(directory).glob("*.md"))
+        known = sorted(file.stem for file in Path(directory).glob("*.md") if file.is_file())
         raise LlmcError(f"there is no template {name!r}", f"the templates in {directory}: {', '.join(known) or 'none'}")
-    text = path.read_text(encoding="utf-8")
+    text = _from_file(str(path))
     for setting in settings:
         key, equals, value = setting.partition("=")
-        if not equals or f"{{{key}}}" not in text:
-            raise WrongWordsError(f"--set {setting}: the template has no {{{key}}}", "say --set NAME=VALUE")
+        if not equals:
+            raise WrongWordsError(f"--set {setting!r} has no value", "say --set NAME=VALUE")
+        if f"{{{key}}}" not in text:
+            raise WrongWordsError(f"the template {name} has no {{{key}}}", f"see {path}")
         text = text.replace(f"{{{key}}}", value)
     check_text(text)
     return text

@@ -18,6 +18,8 @@ from llmc.git.backup_record import Backup
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     backups = list_backups(site.git, site.root.path, args.worker)
+    if args.worker is not None and not backups:
+        site.worker(args.worker)  # a name that no backup knows either is a mistake
     if args.list or (args.worker is None and args.backup is None):
         listed = "\n".join(_line(backup) for backup in backups) or "there are no backups"
         return Result(listed, [_data(backup) for backup in backups])

@@ -29,6 +29,7 @@ def run(app: App, args: Namespace) -> Result:
     site.tmux.require_version()
     site.git.require_version()
     refuse_second(site.root)
+    site.ledger.load()  # a daemon could do nothing with a state that cannot be read
     return _detached(app, site, args) if args.detach else _foreground(app, site.root, args)
 
 
@@ -78,6 +79,8 @@ def _wait_for_sessions(site: Site, pid: int) -> dict[str, str]:
             wait_for_change(watch, 0.5)
     finally:
         watch.close()
+    if not is_running(pid):
+        raise LlmcError("the daemon ended at once", f"its words are in {site.root.daemon_log}")
     return {name: worker.status for name, worker in site.ledger.load().workers.items()}
 
 

@@ -27,21 +27,20 @@ class Cared(Enum):
     GONE = "the worker was removed"
 
 
-def care_for(site: Site, name: str, looks: ScreenLooks, *, bring_up: bool) -> Cared:
+def care_for(site: Site, name: str, *, bring_up: bool) -> Cared:
     try:
-        return _care(site, name, looks, bring_up)
+        return _care(site, name, bring_up)
     except UnknownWorkerError:
         return Cared.GONE
 
 
-def _care(site: Site, name: str, looks: ScreenLooks, bring_up: bool) -> Cared:
+def _care(site: Site, name: str, bring_up: bool) -> Cared:
     _tell_all(site, tend_session(site, name, site.panes()))
     lock = site.lock_of(name)
     if not lock.try_acquire():
         return Cared.BUSY
     try:
         _tell_all(site, tend_work(site, name))
-        _tell_all(site, looks.look(site, name))
         if bring_up and site.worker(name).session in (Session.DOWN, Session.CRASHED):
             site.ledger.apply(name, ev.StartAsked(site.now()))
         if site.worker(name).pending:
@@ -50,6 +49,10 @@ def _care(site: Site, name: str, looks: ScreenLooks, bring_up: bool) -> Cared:
     finally:
         lock.release()
     return Cared.DONE
+
+
+def read_screens(site: Site, names: list[str], looks: ScreenLooks) -> None:
+    _tell_all(site, looks.look(site, names))
 
 
 def _keep_up_to_date(site: Site, worker: Worker) -> None:

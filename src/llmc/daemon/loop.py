@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
@@ -14,19 +14,20 @@ from llmc.core import events as ev
 from llmc.daemon import upstream
 from llmc.daemon.care import Cared, care_for
 from llmc.daemon.deaths import Deaths
+from llmc.daemon.screens import Screens
 from llmc.daemon.signals import Ending, EndingSignals
 from llmc.daemon.upstream import fetch_upstream, watch_upstream
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
-from llmc.model import Session, State
-from llmc.observe.screens import ScreenLooks
+from llmc.model import State, Worker
+from llmc.observe.screens import reads_screen_of
 from llmc.perform.settle import ask
 from llmc.site import Site
 
 AT_ONCE = 4
 """Workers looked after at the same time: starting many agents at once would only make all of them slow."""
 RETRY_SECS = 0.1
-LOOK_AT_SCREENS_SECS = 1.0
+LOOK_AT_FILES_SECS = 1.0
 FAILED_RETRY_SECS = 5.0
 """What cannot be done now is not tried again at once, whatever asks for it."""
 STATE_FILES = frozenset(("state.json", "config.toml"))
@@ -46,8 +47,8 @@ class Daemon:
         self.selector = DefaultSelector()
         self.watch = open_watch()
         self.deaths = Deaths(self.selector)
-        self.looks = ScreenLooks()
         self.pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="care")
+        self.screens = Screens(self.pool, self.signals.wake)
         self.known: dict[str, float] = {}
         """Each worker, and when it was made: a new one may have the name of one that was removed."""
         self.to_bring_up: set[str] = set()
@@ -66,8 +67,9 @@ class Daemon:
 
     def run(self) -> Ending:
         self.selector.register(self.signals, EVENT_READ, ("signal", 0))
-        if self.watch.fileno() is not None:
-            self.selector.register(self.watch.fileno() or 0, EVENT_READ, ("files", 0))
+        for watch in (self.watch, self.screens.watch):
+            if watch.fileno() is not None:
+                self.selector.register(watch.fileno() or 0, EVENT_READ, ("files", 0))
         self.watch.add(self.site.root.path, "root", STATE_FILES)
         watch_upstream(self.site, self.watch)
         self._read_state()
@@ -90,6 +92,7 @@ class Daemon:
                 self._soon(self.deaths.ended(value))
         self.signals.drain()
         self._notice_files()
+        self.screens.notice()
         self._collect()
         self._fetched()
         self._patrol_if_due()
@@ -98,9 +101,9 @@ class Daemon:
     def _patience(self) -> float:
         now = time.monotonic()
         moments = [at for name, at in self.due.items() if name not in self.under_way]
-        moments.append(self.next_patrol)
+        moments += [self.next_patrol, *self.screens.moments()]
         if self.watch.fileno() is None:
-            moments.append(now + LOOK_AT_SCREENS_SECS)
+            moments.append(now + LOOK_AT_FILES_SECS)
         return max(0.0, min(moments) - now)
 
     def _notice_files(self) -> None:
@@ -119,6 +122,9 @@ class Daemon:
         if done:
             self._read_state()
             self.changed(self.site)
+        complaint = self.screens.collect(self.site)
+        if complaint:
+            self._log("", complaint)
 
     def _fetch(self) -> None:
         self.fetch_again = self.fetching is not None
@@ -165,9 +171,10 @@ class Daemon:
             if bring_up:
                 self.to_bring_up.discard(name)
                 self.brought_up.add(name)
-            work = self.pool.submit(care_for, self.site, name, self.looks, bring_up=bring_up)
+            work = self.pool.submit(care_for, self.site, name, bring_up=bring_up)
             self.under_way[name] = work
             work.add_done_callback(lambda _: self.signals.wake())
+        self.screens.begin(self.site)
 
     def _patrol_if_due(self) -> None:
         now = time.monotonic()
@@ -208,7 +215,7 @@ class Daemon:
             self._meet(name, made[name])
         self.complaints.pop("", None)
         self._plan(state)
-        self._follow_processes()
+        self._follow_terminals(state.workers.values())
 
     def _read_settings(self) -> None:
         changed = _modified(self.site.root.config_file)
@@ -242,19 +249,16 @@ class Daemon:
                 self._soon(worker.name, RETRY_SECS)
             for due in worker.timers.values():
                 self._soon(worker.name, max(0.0, due - self.site.now()))
-            if worker.session is Session.UP and not worker.reports_events:
-                self._soon(worker.name, LOOK_AT_SCREENS_SECS)
 
-    def _follow_processes(self) -> None:
+    def _follow_terminals(self, workers: Iterable[Worker]) -> None:
         try:
             panes = self.site.tmux.panes()
-            workers = self.site.ledger.load().workers.values()
         except LlmcError as unknown:
             self._log("", unknown.what)
             return
-        sessions = {worker.session_id: worker.name for worker in workers}
-        live = {p.pid: sessions[s] for s, p in panes.items() if s in sessions and not p.dead}
-        self.deaths.follow(live)
+        live = [(w, panes[w.session_id]) for w in workers if w.session_id in panes and not panes[w.session_id].dead]
+        self.deaths.follow({pane.pid: worker.name for worker, pane in live})
+        self.screens.follow({w.name: pane.tty for w, pane in live if reads_screen_of(w)})
 
     # --- the end --------------------------------------------------------------------------------------
 
@@ -262,6 +266,7 @@ class Daemon:
         self.pool.shutdown(wait=True, cancel_futures=True)
         self.deaths.close()
         self.watch.close()
+        self.screens.close()
         self.selector.close()
 
     def _stop_agents(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -133,6 +134,14 @@ class Tmux:
         start = ("-S", f"-{history}") if history else ()
         return self._ask("capture-pane", "-p", "-J", "-t", pane, *start)
 
+    def captures(self, panes: Sequence[str]) -> list[str]:
+        """The screens of many panes by one call. A pane that is gone meanwhile raises."""
+        if not panes:
+            return []
+        mark = f"={secrets.token_hex(12)}="
+        words = [word for pane in panes for word in ("capture-pane", "-p", "-J", "-t", pane, ";", *_say(mark), ";")]
+        return self._ask(*words[:-1]).split(f"{mark}\n")[:-1]
+
     def look(self, pane: str) -> tuple[Pane, str]:
         """The pane's facts and its screen, in one call."""
         text = self._ask("display-message", "-p", "-t", pane, PANE_FORMAT, ";", "capture-pane", "-p", "-J", "-t", pane)
@@ -183,6 +192,10 @@ def _pane(line: str) -> Pane:
 def _literal(word: str) -> str:
     """A trailing semicolon would be taken as tmux's own command separator."""
     return word[:-1] + "\\;" if word.endswith(";") else word
+
+
+def _say(text: str) -> tuple[str, ...]:
+    return ("display-message", "-p", text)
 
 
 def _as_program(argv: Sequence[str]) -> list[str]:
