@@ -9,8 +9,9 @@ import stat
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,8 +19,9 @@ from typing import Self
 from testing.roots import GLOBAL_CONFIG
 
 PROGRAM = Path(sysconfig.get_path("scripts"), "llmc")
+AT_ONCE = 2
 PATIENCE_SECS = 60.0
-"""For a command that hangs; none that these tests run takes more than a few seconds."""
+"""For a command that hangs; none that tests run takes more than a few seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +48,12 @@ class Llmc:
     home: Path
     root: Path
     prefix: Sequence[str] = ()
-    """Words before the command, such as `setpriv ... --`."""
-    changes: Mapping[str, str | None] = field(default_factory=dict)
-    """Variables that differ from the usual ones; None: not set."""
+    """Words before the command, to run it in another place or with fewer rights."""
     _sockets: Path | None = None
 
     def run(
         self,
-        *words: str | bytes,
+        *words: str,
         check: bool = True,
         stdin: bytes | None = None,
         cwd: Path | None = None,
@@ -62,11 +62,9 @@ class Llmc:
     ) -> Said:
         """`llmc WORDS`, to its end. `changes` are variables of the environment; None takes one away."""
         done = subprocess.run(
-            [*self.prefix, PROGRAM, *words],
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            self.command(*words),
+            input=b"" if stdin is None else stdin,
+            capture_output=True,
             env=self.environment(**changes),
             cwd=cwd or self.home,
             timeout=timeout,
@@ -74,11 +72,20 @@ class Llmc:
         )
         said = Said(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
         if check and said.code != 0:
-            raise CommandFailedError(f"llmc {words} ended with {said.code}:\n{said.words}")
+            raise CommandFailedError(f"llmc {' '.join(words)} ended with {said.code}:\n{said.words}")
         return said
 
+    def run_all(self, lines: Iterable[Sequence[str]], **changes: str | None) -> dict[str, Said]:
+        """Each of the commands, two at a time, whatever comes of them; by their words."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            begun = {" ".join(words): pool.submit(self.run, *words, check=False, **changes) for words in lines}
+            return {words: said.result() for words, said in begun.items()}
+
+    def command(self, *words: str) -> list[str]:
+        return [*self.prefix, str(PROGRAM), *words]
+
     def environment(self, **changes: str | None) -> dict[str, str]:
-        usual = {
+        usual: dict[str, str | None] = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
@@ -89,7 +96,7 @@ class Llmc:
             "TMUX_TMPDIR": str(self.sockets),
             "LLMC_ROOT": str(self.root),
         }
-        return {name: value for name, value in (usual | dict(self.changes) | changes).items() if value is not None}
+        return {name: value for name, value in (usual | changes).items() if value is not None}
 
     @property
     def sockets(self) -> Path:
@@ -115,15 +122,37 @@ class Llmc:
         shutil.rmtree(self.sockets)
 
 
+def wrong_about(said: Said, *codes: int) -> list[str]:
+    """What keeps this from being a proper refusal: error, hint, one of these exit codes, nothing else."""
+    lines = said.err.splitlines()
+    tests = {
+        f"the exit code is {said.code}": said.code not in (codes or (1, 2)),
+        f"it answers {said.out!r}": said.out != "",
+        f"it does not begin with error and hint: {said.err!r}": [line.partition(": ")[0] for line in lines[:2]]
+        != ["error", "hint"],
+        f"it shows a traceback: {said.err}": "Traceback" in said.err,
+        f"it sends control characters to the terminal: {said.err!r}": not "".join(lines).isprintable(),
+    }
+    return [complaint for complaint, found in tests.items() if found]
+
+
 def listing(directory: Path) -> dict[str, str]:
-    """Everything below a directory: kind, mode and content of each entry. What is in a lock file does not matter."""
-    found = {}
-    for path in sorted(directory.rglob("*")):
-        status = path.lstat()
-        mode = stat.filemode(status.st_mode)
-        if stat.S_ISLNK(status.st_mode):
-            mode += f" -> {os.readlink(path)}"
-        elif stat.S_ISREG(status.st_mode) and path.suffix not in (".lock", ".pane"):
-            mode += f" {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
-        found[str(path.relative_to(directory))] = mode
-    return found
+    """Everything below a directory: kind, mode and content of each entry.
+
+    What is in a lock file does not matter, nor do the lock files of single workers or SQLite's own.
+    """
+    return {
+        name: _entry(path)
+        for path in sorted(directory.rglob("*"))
+        if not (name := str(path.relative_to(directory))).startswith(("run/locks/", "status.db-"))
+    }
+
+
+def _entry(path: Path) -> str:
+    status = path.lstat()
+    mode = stat.filemode(status.st_mode)
+    if stat.S_ISLNK(status.st_mode):
+        return f"{mode} {os.readlink(path)}"
+    if stat.S_ISREG(status.st_mode) and path.suffix != ".lock":
+        return f"{mode} {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
+    return mode

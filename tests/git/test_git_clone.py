@@ -75,8 +75,10 @@ def test_clone_keeps_who_the_user_is_in_that_repository(git, source, tmp_path):
     assert "commit.gpgsign=true" in local
 
 
-def test_clone_does_not_repeat_what_holds_everywhere(root):
-    assert "user.name" not in root.run("config", "--local", "--list")
+def test_clone_holds_the_identity_itself_for_agents_that_hide_the_users_settings(git, source, tmp_path):
+    clone_source(git, source.path, str(tmp_path / "llmc"), "main")
+    local = git.text(str(tmp_path / "llmc"), "config", "--local", "--list").splitlines()
+    assert f"user.email={git.text(source.path, 'config', 'user.email')}" in local
 
 
 def test_clone_ignores_what_the_user_ignores_privately(git, source, tmp_path):

@@ -67,8 +67,7 @@ def _target(app: App, args: Namespace) -> str:
 
 
 def _check_target(root: Root, source: str, *, force: bool) -> None:
-    if root.exists:
-        raise LlmcError(f"{root.path} is an LLMC root already", "choose another --target, or remove it first")
+    _refuse_root(root)
     if os.path.commonpath([root.path, source]) == source:
         raise LlmcError(
             f"{root.path} is inside the repository {source}", "choose a --target outside: worktrees would nest"
@@ -88,12 +87,21 @@ def _check_target(root: Root, source: str, *, force: bool) -> None:
         raise LlmcError(f"{root.path} is not empty", "choose another --target, or say --force to use it all the same")
 
 
+def _refuse_root(root: Root) -> None:
+    if root.exists:
+        raise LlmcError(f"{root.path} is an LLMC root already", "choose another --target, or remove it first")
+
+
 def _make(git: Git, root: Root, source: str, branch: str) -> None:
     made = _missing_directories(root.path)
     try:
         Path(root.path).mkdir(mode=0o700, parents=True, exist_ok=True)
         with FileLock(root.inside(BEGUN), name="the new root", timeout=LOCK_SECS):
-            _fill_or_empty(git, root, source, branch)
+            try:
+                _refuse_root(root)  # another `init` may have been quicker
+                _fill_or_empty(git, root, source, branch)
+            finally:
+                os.unlink(root.inside(BEGUN))
     except BaseException:
         _remove_if_empty(made)
         raise
@@ -106,8 +114,6 @@ def _fill_or_empty(git: Git, root: Root, source: str, branch: str) -> None:
     except BaseException:
         _empty(git, root)
         raise
-    finally:
-        os.unlink(root.inside(BEGUN))
 
 
 def _fill(git: Git, root: Root, source: str, branch: str) -> None:

@@ -56,7 +56,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         "command.message",
         asked.message_given,
         {
-            **_same(IDLE, WORKING, REJECTED, REBASING),
+            **_same(IDLE, WORKING, REJECTED),
             INPUT: (WORKING,),
             REVIEW: (WORKING,),
             ERROR: (WORKING,),

@@ -1,0 +1,119 @@
+"""OpenAI's chat completions API, as opencode 1.18 speaks it through an OpenAI-compatible provider."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from testing.models.conversation import Speaker, Turn
+from testing.models.face import (
+    Block,
+    Body,
+    Called,
+    Cut,
+    Pause,
+    Piece,
+    Request,
+    Said,
+    event,
+    paced,
+    question_of,
+    told,
+    unique,
+    working_directory,
+)
+from testing.models.steps import Act, Ask, Plan, Run, Write
+
+USAGE = {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}
+KINDS = {401: "invalid_api_key", 429: "rate_limit_exceeded", 529: "overloaded"}
+SPEAKERS = {"user": Speaker.USER, "assistant": Speaker.MODEL, "tool": Speaker.TOOL}
+WRAPPING = ("<system-reminder>",)
+
+
+class Chat:
+    name = "chat"
+
+    def takes(self, path: str) -> bool:
+        return path.endswith("/chat/completions")
+
+    def read(self, path: str, headers: Mapping[str, str], body: Body) -> Request:
+        tools = frozenset(tool["function"]["name"] for tool in body.get("tools") or ())
+        turns = tuple(turn for message in body.get("messages", ()) for turn in _turns(message))
+        session = headers.get("x-session-id", "")
+        streams = bool(body.get("stream"))
+        return Request(self.name, path, headers, body, turns, tools, session, streams, auxiliary=not tools)
+
+    def act(self, act: Act, request: Request) -> tuple[Block, ...]:
+        match act:
+            case Run(command, why):
+                return (Called("bash", {"command": command, "description": why}),)
+            case Write(path, content):
+                return (Called("write", {"filePath": f"{working_directory(request)}/{path}", "content": content}),)
+            case Ask():
+                return (Called("question", {"questions": [question_of(act)]}),)
+            case Plan():
+                return (Called("plan_exit", {}),)
+
+    def whole(self, request: Request, blocks: Sequence[Block]) -> Body:
+        message: Body = {"role": "assistant", "content": "".join(b.text for b in blocks if isinstance(b, Said))}
+        calls = [_call(block) for block in blocks if isinstance(block, Called)]
+        if calls:
+            message["tool_calls"] = calls
+        choice = {"index": 0, "message": message, "finish_reason": _finish_reason(blocks)}
+        return _completion(request, "chat.completion") | {"choices": [choice], "usage": USAGE}
+
+    def stream(self, request: Request, blocks: Sequence[Block]) -> Iterator[Piece]:
+        chunk = _completion(request, "chat.completion.chunk")
+        yield _delta(chunk, {"role": "assistant", "content": ""})
+        calls = 0
+        for block in blocks:
+            yield from _streamed(chunk, block, calls)
+            calls += isinstance(block, Called)
+        yield _delta(chunk, {}, _finish_reason(blocks))
+        yield event(chunk | {"choices": [], "usage": USAGE})
+        yield "data: [DONE]\n\n"
+
+    def failure(self, status: int, message: str) -> Body:
+        return openai_failure(status, message)
+
+
+def openai_failure(status: int, message: str) -> Body:
+    kind = KINDS.get(status, "server_error")
+    return {"error": {"message": message, "type": kind, "param": None, "code": kind}}
+
+
+def _turns(message: Body) -> Iterator[Turn]:
+    speaker = SPEAKERS.get(message["role"])
+    if speaker is Speaker.USER:
+        yield from (Turn(speaker, text) for text in told(message["content"]) if not text.startswith(WRAPPING))
+    elif speaker is not None:
+        yield Turn(speaker)
+
+
+def _completion(request: Request, kind: str) -> Body:
+    model = request.body.get("model", "")
+    return {"id": unique("chatcmpl-"), "object": kind, "created": int(time.time()), "model": model}
+
+
+def _call(called: Called) -> Body:
+    function = {"name": called.tool, "arguments": json.dumps(called.arguments)}
+    return {"id": unique("call_"), "type": "function", "function": function}
+
+
+def _streamed(chunk: Body, block: Block, index: int) -> Iterator[Piece]:
+    if isinstance(block, Cut):
+        yield block
+    elif isinstance(block, Called):
+        yield _delta(chunk, {"tool_calls": [{"index": index, **_call(block)}]})
+    else:
+        for word in paced(block):
+            yield word if isinstance(word, Pause) else _delta(chunk, {"content": word})
+
+
+def _delta(chunk: Body, delta: Body, finish: str | None = None) -> str:
+    return event(chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+
+
+def _finish_reason(blocks: Sequence[Block]) -> str:
+    return "tool_calls" if any(isinstance(block, Called) for block in blocks) else "stop"

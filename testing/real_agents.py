@@ -1,0 +1,294 @@
+"""The real agent CLIs for tests, in a machine of their own, talking to a scripted model.
+
+What is prepared is what a user who has logged in once has at home. The questions that a CLI asks about a directory it
+sees for the first time are not answered, unless a test says so with `accept`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from llmc.host.base import Completed
+from testing.models import ModelServer
+from testing.namespace import InsideHost, Namespace, NamespaceError
+from testing.roots import make_repository
+
+PROJECT = Path(__file__).resolve().parent.parent
+PROGRAMS = PROJECT / ".agents" / "node_modules" / ".bin"
+LLMC = Path(sys.executable).parent / "llmc"
+REQUIRED = os.environ.get("LLMC_REQUIRE_AGENTS") == "1"
+"""Read now: no test sees the variables of whoever runs it."""
+KEPT = ("HOME", "TMUX_TMPDIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
+KEY = "sk-ant-api03-loopback-only-00000000000000000001"
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RealAgent:
+    name: str
+    argv: tuple[str, ...]
+    """Started so that it does not ask before it acts."""
+    composer: re.Pattern[str]
+    """On its screen when it takes a prompt."""
+    variables: Callable[[str], Mapping[str, str]]
+    """What a user with a model at this address has in the environment."""
+    prepare: Callable[[Path, str], None]
+    """Writes what a user with a model at this address has at home."""
+    accept: Callable[[Path, Path], None]
+    """Answers, at this home, what the CLI would ask about this directory and about acting unasked."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMachine:
+    """Nothing but loopback, where the agent's model is."""
+
+    agent: RealAgent
+    home: Path
+    namespace: Namespace
+    models: ModelServer
+    env: Mapping[str, str]
+
+    @property
+    def host(self) -> InsideHost:
+        return InsideHost(self.namespace, self.env)
+
+    def accept(self, directory: Path) -> None:
+        self.agent.accept(self.home, directory)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRoot:
+    """An LLMC root with a running daemon and one worker, `w`."""
+
+    machine: AgentMachine
+    root: Path
+    source: Path
+
+    @property
+    def models(self) -> ModelServer:
+        return self.machine.models
+
+    @property
+    def worktree(self) -> Path:
+        return Path(self.status()["worktree_path"])
+
+    def llmc(self, *words: str, stdin: bytes = b"", timeout: float = 100.0) -> Completed:
+        argv = [str(LLMC), *words]
+        env = {**self.machine.env, "LLMC_ROOT": str(self.root)}
+        return self.machine.namespace.run(argv, env=env, cwd=str(self.source), stdin=stdin, timeout=timeout)
+
+    def done(self, *words: str) -> str:
+        """What the command says; the test fails when it fails."""
+        answer = self.llmc(*words)
+        assert answer.ok, f"llmc {' '.join(words)} ended with {answer.code}: {answer.complaint}"
+        return answer.text
+
+    def status(self) -> Settings:
+        """The worker, as `llmc status --json` tells it."""
+        told: Settings = json.loads(self.done("status", "--json"))
+        worker: Settings = told["workers"][0]
+        return worker
+
+
+# --- what each of them needs ----------------------------------------------------------------------
+
+
+def _merge(path: Path, more: Settings) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    had = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps(_merged(had, more), indent=1))
+
+
+def _merged(one: Settings, other: Settings) -> Settings:
+    both = {key: _merged(one[key], other[key]) for key in one.keys() & other.keys() if isinstance(one[key], dict)}
+    return one | other | both
+
+
+def _claude_variables(url: str) -> Mapping[str, str]:
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": KEY,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "IS_SANDBOX": "1",  # or it refuses to act unasked for root
+    }
+
+
+def _prepare_claude(home: Path, _url: str) -> None:
+    approved = {"approved": [KEY[-20:]], "rejected": []}
+    market = {"officialMarketplaceAutoInstallAttempted": True, "officialMarketplaceAutoInstalled": False}
+    _merge(home / ".claude.json", {"hasCompletedOnboarding": True, "customApiKeyResponses": approved, **market})
+    _merge(home / ".claude" / "settings.json", {"theme": "dark"})
+
+
+def _accept_claude(home: Path, directory: Path) -> None:
+    _merge(home / ".claude.json", {"projects": {str(directory): {"hasTrustDialogAccepted": True}}})
+    _merge(home / ".claude" / "settings.json", {"skipDangerousModePermissionPrompt": True})
+
+
+def _codex_variables(_url: str) -> Mapping[str, str]:
+    return {"LOOPBACK_KEY": KEY}
+
+
+CODEX_SETTINGS = """\
+model = "gpt-6-sol"
+model_provider = "loopback"
+check_for_update_on_startup = false
+
+[model_providers.loopback]
+name = "loopback"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "LOOPBACK_KEY"
+"""
+
+
+def _prepare_codex(home: Path, url: str) -> None:
+    settings = home / ".codex" / "config.toml"
+    settings.parent.mkdir()
+    settings.write_text(CODEX_SETTINGS.format(url=url))
+
+
+def _accept_codex(home: Path, directory: Path) -> None:
+    with (home / ".codex" / "config.toml").open("a") as settings:
+        settings.write(f'\n[projects."{directory}"]\ntrust_level = "trusted"\n')
+
+
+def _gemini_variables(url: str) -> Mapping[str, str]:
+    return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}
+
+
+def _prepare_gemini(home: Path, _url: str) -> None:
+    quiet = {"general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False}}
+    logged_in = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+    _merge(home / ".gemini" / "settings.json", {**quiet, **logged_in, "privacy": {"usageStatisticsEnabled": False}})
+
+
+def _accept_gemini(home: Path, directory: Path) -> None:
+    _merge(home / ".gemini" / "trustedFolders.json", {str(directory): "TRUST_FOLDER"})
+
+
+def _opencode_variables(_url: str) -> Mapping[str, str]:
+    return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+
+
+def _prepare_opencode(home: Path, url: str) -> None:
+    settings = home / ".config" / "opencode"
+    models = {"scripted": {"name": "Scripted", "tool_call": True, "limit": {"context": 200_000, "output": 8192}}}
+    options = {"baseURL": f"{url}/v1", "apiKey": KEY}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "Loopback", "options": options, "models": models}
+    chosen = {"model": "loopback/scripted", "small_model": "loopback/scripted"}
+    quiet = {"autoupdate": False, "share": "disabled"}
+    _merge(settings / "opencode.json", {**chosen, **quiet, "provider": {"loopback": provider}})
+    # At its first start it installs the package that plugins are written against, and with a plugin it waits for that.
+    needs = {"dependencies": {"@opencode-ai/plugin": "*"}}
+    (settings / "node_modules").mkdir()
+    _merge(settings / "package.json", needs)
+    _merge(settings / "package-lock.json", {"packages": {"": needs}})
+
+
+def _accept_opencode(_home: Path, _directory: Path) -> None:
+    """It asks nothing."""
+
+
+AGENTS = (
+    RealAgent(
+        "claude",
+        ("claude", "--dangerously-skip-permissions"),
+        re.compile(r"^❯\s", re.MULTILINE),
+        _claude_variables,
+        _prepare_claude,
+        _accept_claude,
+    ),
+    RealAgent(
+        "codex",
+        ("codex", "--no-daemon", "--dangerously-bypass-approvals-and-sandbox"),
+        re.compile(r"^› Ask Codex", re.MULTILINE),
+        _codex_variables,
+        _prepare_codex,
+        _accept_codex,
+    ),
+    RealAgent(
+        "gemini",
+        ("gemini", "--yolo"),
+        re.compile("Type your message"),
+        _gemini_variables,
+        _prepare_gemini,
+        _accept_gemini,
+    ),
+    RealAgent(
+        "opencode",
+        ("opencode",),
+        re.compile(r"ctrl\+p commands"),
+        _opencode_variables,
+        _prepare_opencode,
+        _accept_opencode,
+    ),
+)
+
+
+# --- fixtures -------------------------------------------------------------------------------------
+
+
+def installed_agents() -> dict[str, Path]:
+    return {agent.name: PROGRAMS / agent.name for agent in AGENTS if (PROGRAMS / agent.name).exists()}
+
+
+ONE_AT_A_TIME = pytest.mark.xdist_group("real agents")
+
+
+@pytest.fixture(params=[pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS])
+def real_agent(request: pytest.FixtureRequest) -> RealAgent:
+    """Each of the four in turn, as `make agents` installs them."""
+    agent: RealAgent = request.param
+    if agent.name not in installed_agents():
+        _not_here(f"{agent.name} is not installed: run `make agents`")
+    return agent
+
+
+@pytest.fixture
+def agent_machine(real_agent: RealAgent) -> Iterator[AgentMachine]:
+    """A machine where the agent is installed and its user logged in; everything on it ends with the test."""
+    try:
+        namespace = Namespace.start()
+    except NamespaceError as refused:
+        _not_here(f"real agents run in a network namespace only, and {refused}")
+    home = Path(os.environ["HOME"])
+    try:
+        with ModelServer.start(namespace.listen()) as models:
+            real_agent.prepare(home, models.url)
+            yield AgentMachine(real_agent, home, namespace, models, _environment(real_agent, models.url))
+    finally:
+        namespace.stop()
+
+
+@pytest.fixture
+def agent_root(agent_machine: AgentMachine, tmp_path: Path) -> AgentRoot:
+    """A daemon with one worker, `w`, that has the agent; the agent may still be starting."""
+    made = AgentRoot(agent_machine, tmp_path / "root", make_repository(tmp_path / "source"))
+    made.done("init", "--source", str(made.source), "--target", str(made.root))
+    made.done("add", "w", "--agent", agent_machine.agent.name)
+    made.done("up", "--detach")
+    return made
+
+
+def _environment(agent: RealAgent, url: str) -> Mapping[str, str]:
+    path = os.pathsep.join([str(PROGRAMS), os.environ["PATH"]])
+    kept = {name: os.environ[name] for name in KEPT}
+    return {**kept, "PATH": path, "LANG": "C.UTF-8", "TERM": "xterm-256color", **agent.variables(url)}
+
+
+def _not_here(why: str) -> NoReturn:
+    if REQUIRED:
+        pytest.fail(f"{why} (LLMC_REQUIRE_AGENTS=1)")
+    pytest.skip(why)

@@ -1,0 +1,211 @@
+"""Reading screens, with small packs made for the purpose; the real packs are held against recorded screens."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llmc.core.classify import (
+    UNKNOWN,
+    ComposerShape,
+    Cue,
+    Pack,
+    composer_holds,
+    find_composer,
+    read_screen,
+)
+
+RULED = ComposerShape(
+    prompt=re.compile(r"^❯[\s\u00a0]?"),
+    rule=re.compile(r"^─{3,}"),
+    placeholder=re.compile(r"\[Pasted text #\d+"),
+    hint=re.compile(r'Try ".*"'),
+)
+BARE = ComposerShape(prompt=re.compile(r"^› ?"))
+BOXED = ComposerShape(prompt=re.compile(r"^\s*┃ {0,2}"), bottom=re.compile(r"^\s*╹▀{3,}"))
+PACK = Pack(
+    "test",
+    RULED,
+    dialogs=(
+        Cue("trust", re.compile(r"Do you trust this folder\?"), "trust"),
+        Cue("choice", re.compile(r"(?m)^\s*❯ 1\. \S")),
+    ),
+    busy=(Cue("spinner", re.compile(r"(?m)^\S Working… \(")),),
+    errors=(Cue("limit", re.compile(r"(?m)^  ⎿ +usage limit"), "rate_limit"), Cue("broken", re.compile("it broke"))),
+)
+LINE = "─" * 20
+
+
+def box(*typed: str, above: str = "", below: str = "  ? for help") -> str:
+    return "\n".join([above, LINE, *(typed or ("❯\u00a0",)), LINE, below, ""])
+
+
+# --- what is going on ----------------------------------------------------------------------------
+
+
+def test_an_empty_composer_is_ready():
+    reading = read_screen(PACK, box())
+    assert (reading.state, reading.detail, reading.cue, reading.composer) == ("READY", None, "composer", "")
+
+
+def test_a_draft_is_read():
+    assert read_screen(PACK, box("❯\u00a0half a thou")).composer == "half a thou"
+
+
+def test_busy_is_seen_although_the_composer_is_there():
+    reading = read_screen(PACK, box(above="✻ Working… (3s)"))
+    assert (reading.state, reading.cue, reading.composer) == ("BUSY", "spinner", "")
+
+
+@pytest.mark.parametrize(
+    ("above", "detail", "cue"),
+    [("Do you trust this folder?", "trust", "trust"), (" ❯ 1. Yes\n   2. No", None, "choice")],
+)
+def test_a_dialog_comes_before_the_prompt_and_the_spinner(above, detail, cue):
+    reading = read_screen(PACK, box(above=f"✻ Working… (3s)\n{above}"))
+    assert (reading.state, reading.detail, reading.cue) == ("NEEDS_CONFIRMATION", detail, cue)
+    assert reading.matched is not None
+    assert reading.matched.name == cue
+
+
+def test_an_error_has_its_kind():
+    reading = read_screen(PACK, box(above="  ⎿  usage limit reached, resets 3pm"))
+    assert (reading.state, reading.detail, reading.cue, reading.composer) == ("ERROR", "rate_limit", "limit", "")
+    assert read_screen(PACK, "it broke").detail is None
+
+
+def test_work_that_goes_on_after_an_error_is_work():
+    assert read_screen(PACK, box(above="  ⎿  usage limit\n✻ Working… (1s)")).state == "BUSY"
+
+
+@pytest.mark.parametrize("screen", ["", "\n\n\n", "Loading", f"{LINE}\n", f"{LINE}\nno prompt here\n{LINE}\n"])
+def test_what_is_not_recognised_is_unknown(screen):
+    assert read_screen(PACK, screen) == UNKNOWN
+
+
+def test_a_pack_without_anything_knows_nothing():
+    assert read_screen(Pack("empty"), box()) == UNKNOWN
+
+
+@given(st.text(max_size=300))
+def test_any_screen_has_a_reading(screen):
+    reading = read_screen(PACK, screen)
+    assert reading.state in ("READY", "BUSY", "NEEDS_CONFIRMATION", "ERROR", "UNKNOWN")
+    assert reading.state != "READY" or reading.composer is not None
+
+
+# --- the composer between two rules --------------------------------------------------------------
+
+
+def composer(shape: ComposerShape, screen: str) -> str | None:
+    return find_composer(shape, [line.rstrip() for line in screen.splitlines()])
+
+
+def test_several_lines_are_read():
+    typed = composer(RULED, box("❯ one", "  two", "    three", "", "  four"))
+    assert typed is not None
+    assert [line.strip() for line in typed.splitlines()] == ["one", "two", "three", "", "four"]
+
+
+def test_the_lowest_box_is_the_composer():
+    assert composer(RULED, box("❯ an old one") + box("❯ the newest")) == "the newest"
+
+
+def test_rules_in_the_conversation_do_not_matter():
+    assert composer(RULED, f"{LINE}\na table\n{LINE}\n" + box("❯ typed") + f"\n{LINE}\n") == "typed"
+
+
+def test_a_prompt_in_the_conversation_is_no_composer():
+    assert composer(RULED, "❯ what was asked before\n\n● an answer\n") is None
+
+
+def test_words_of_an_empty_composer_are_no_draft():
+    assert composer(RULED, box('❯ Try "fix the tests"')) == ""
+    assert composer(RULED, box('❯ Try "fix the tests" please')) == 'Try "fix the tests" please'
+
+
+# --- the composer without rules ------------------------------------------------------------------
+
+
+def test_the_last_prompt_is_the_composer():
+    assert composer(BARE, "› asked before\n\n• an answer\n\n› typed now\n\n  model · ~/dir\n") == "typed now"
+
+
+def test_lines_below_the_prompt_belong_to_it_while_they_are_indented():
+    screen = "› one\n  two\n  three\n\n  model · ~/dir\n"
+    assert [line.strip() for line in (composer(BARE, screen) or "").splitlines()] == ["one", "two", "three"]
+
+
+def test_an_empty_prompt_is_an_empty_composer():
+    assert composer(BARE, "• an answer\n\n›\n\n  model · ~/dir\n") == ""
+
+
+def test_no_prompt_is_no_composer():
+    assert composer(BARE, "$ something else") is None
+
+
+# --- the composer above a bottom line ------------------------------------------------------------
+
+
+BOX = "   ┃\n   ┃  {}\n   ┃\n   ┃  Build · Model\n   ╹▀▀▀▀▀▀\n   tab agents\n"
+
+
+def test_the_box_is_read_without_its_own_words():
+    assert composer(BOXED, BOX.format("typed")) == "typed"
+    assert composer(BOXED, BOX.format("")) == ""
+
+
+def test_a_message_in_the_conversation_is_not_part_of_the_box():
+    assert composer(BOXED, "   ┃  asked before\n\n   an answer\n\n" + BOX.format("typed")) == "typed"
+
+
+def test_without_the_bottom_line_there_is_no_box():
+    assert composer(BOXED, "   ┃  asked before\n") is None
+
+
+# --- does it hold the text? ----------------------------------------------------------------------
+
+
+TEXT = "Rename parse to parse_line everywhere,\n\tand update the callers and the tests;"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        TEXT,
+        " ".join(TEXT.split()),
+        "Rename parse to parse_line\neverywhere, and update the\ncallers and the tests;",
+        "update the callers and the tests;",  # the end of a text that is longer than the box
+        "[Pasted text #1 +70 lines]",
+    ],
+)
+def test_a_text_that_is_shown_is_recognised(typed):
+    assert composer_holds(RULED, typed, TEXT)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "  \n ", "Rename", "R", TEXT + " And more by a person", "my own draft before it. " + TEXT, "[Image #1]"],
+)
+def test_a_text_that_is_not_there_is_not_recognised(typed):
+    assert not composer_holds(RULED, typed, TEXT)
+
+
+@pytest.mark.parametrize("text", ["y", "/clear", "go on"])
+def test_a_short_text_must_be_there_whole(text):
+    assert composer_holds(BARE, text, text)
+    assert composer_holds(None, f" {text}\n", text)
+    assert not composer_holds(BARE, text[:-1], text)
+
+
+def test_a_placeholder_means_nothing_to_a_cli_that_has_none():
+    assert not composer_holds(BARE, "[Pasted text #1 +70 lines]", TEXT)
+
+
+@given(st.text(min_size=1).filter(lambda text: text.strip()), st.text(min_size=1).filter(lambda text: text.strip()))
+def test_somebodys_words_around_the_text_are_noticed(text, words):
+    assert composer_holds(None, text, text)
+    assert not composer_holds(None, text + words, text)
