@@ -20,6 +20,7 @@ from llmc.daemon.upstream import fetch_upstream, watch_upstream
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
 from llmc.model import State, Worker
+from llmc.observe.overview import glance, unexpected
 from llmc.observe.screens import reads_screen_of
 from llmc.perform.settle import ask
 from llmc.site import Site
@@ -138,8 +139,7 @@ class Daemon:
         failure, self.fetching = self.fetching.exception(), None
         if failure is not None:
             self._log("", str(failure))
-        for name in self.known:
-            self._soon(name)
+        self._look_at_all()
         if self.fetch_again:
             self._fetch()
 
@@ -184,8 +184,17 @@ class Daemon:
         if self.patrol and self.known:
             self._remember_patrol()
             self._fetch()
-            for name in self.known:
-                self._soon(name)
+
+    def _look_at_all(self) -> None:
+        """Whoever is not as the state says gets looked after; this is what the signals may have missed."""
+        try:
+            state = self.site.ledger.load()
+            names = unexpected(state, glance(self.site, state))
+        except LlmcError as unknown:
+            self._log("", f"{unknown.what} ({unknown.hint})")
+            names = set(self.known)
+        for name in names:
+            self._soon(name)
 
     def _remember_patrol(self) -> None:
         try:
