@@ -9,15 +9,17 @@ import stat
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from testing.roots import GLOBAL_CONFIG
 
+Changes = Mapping[str, str | None]
+NO_CHANGES: Changes = MappingProxyType({})
 PROGRAM = Path(sysconfig.get_path("scripts"), "llmc")
 AT_ONCE = 2
 PATIENCE_SECS = 60.0
@@ -58,14 +60,14 @@ class Llmc:
         stdin: bytes | None = None,
         cwd: Path | None = None,
         timeout: float = PATIENCE_SECS,
-        **changes: str | None,
+        env: Changes = NO_CHANGES,
     ) -> Said:
-        """`llmc WORDS`, to its end. `changes` are variables of the environment; None takes one away."""
+        """`llmc WORDS`, to its end. `env` has the variables that differ from the usual ones; None takes one away."""
         done = subprocess.run(
             self.command(*words),
             input=b"" if stdin is None else stdin,
             capture_output=True,
-            env=self.environment(**changes),
+            env=self.environment(env),
             cwd=cwd or self.home,
             timeout=timeout,
             check=False,
@@ -75,16 +77,16 @@ class Llmc:
             raise CommandFailedError(f"llmc {' '.join(words)} ended with {said.code}:\n{said.words}")
         return said
 
-    def run_all(self, lines: Iterable[Sequence[str]], **changes: str | None) -> dict[str, Said]:
+    def run_all(self, lines: Iterable[Sequence[str]], env: Changes = NO_CHANGES) -> dict[str, Said]:
         """Each of the commands, two at a time, whatever comes of them; by their words."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            begun = {" ".join(words): pool.submit(self.run, *words, check=False, **changes) for words in lines}
+            begun = {" ".join(words): pool.submit(self.run, *words, check=False, env=env) for words in lines}
             return {words: said.result() for words, said in begun.items()}
 
     def command(self, *words: str) -> list[str]:
         return [*self.prefix, str(PROGRAM), *words]
 
-    def environment(self, **changes: str | None) -> dict[str, str]:
+    def environment(self, changes: Changes = NO_CHANGES) -> dict[str, str]:
         usual: dict[str, str | None] = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
@@ -96,7 +98,7 @@ class Llmc:
             "TMUX_TMPDIR": str(self.sockets),
             "LLMC_ROOT": str(self.root),
         }
-        return {name: value for name, value in (usual | changes).items() if value is not None}
+        return {name: value for name, value in (usual | dict(changes)).items() if value is not None}
 
     @property
     def sockets(self) -> Path:

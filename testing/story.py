@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from llmc.app import open_site
 from llmc.cli.main import main
 from llmc.daemon.process import running_daemon
 from llmc.host.processes import is_running
-from llmc.model import Session, Work, Worker
+from llmc.model import Session, State, Work, Worker
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
@@ -29,6 +29,13 @@ from testing.waiting import wait_until
 PATIENCE_SECS = 40.0
 LLMC = (sys.executable, "-P", "-m", "llmc.cli.main")
 PACE = '\n[agents.demo]\nenv = { LLMC_DEMO_PACE = "0.01" }\n'
+SILENT = f"""
+[agents.silent]
+command = ["{sys.executable}", "-P", "-m", "llmc.agents.demo", "--pace", "0.01", "--no-events"]
+clear = "/clear"
+pack = "demo"
+"""
+"""The demo agent without its reports, for `agents`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +66,14 @@ class Story:
 
     # --- what a person types ------------------------------------------------------------------------
 
-    def begin(self, *workers: str, agent: str = "demo", config: str = "") -> Story:
+    def begin(self, *workers: str, agent: str = "demo", agents: str = "", **settings: str) -> Story:
+        """A root with these workers. `agents` are more tables of `config.toml`; `repo__validate` is `repo.validate`."""
         make_repository(self.repository)
         self.llmc("init", "--source", str(self.repository), "--target", self.root.path)
-        with open(self.root.config_file, "a", encoding="utf-8") as settings:
-            settings.write(PACE + config)
+        with open(self.root.config_file, "a", encoding="utf-8") as config:
+            config.write(PACE + agents)
+        for key, value in settings.items():
+            self.llmc("config", "set", key.replace("__", "."), value)
         for name in workers:
             self.llmc("add", name, "--agent", agent)
         return self
@@ -75,10 +85,10 @@ class Story:
 
     def llmc(self, *words: str, code: int = 0) -> Said:
         """Runs a command in this process, and expects this exit code of it."""
-        out, err = io.StringIO(), io.StringIO()
+        out, err = _stream(), _stream()
         with redirect_stdout(out), redirect_stderr(err):
             ended = main(["--root", self.root.path, *words])
-        said = Said(ended, out.getvalue(), err.getvalue())
+        said = Said(ended, _written(out), _written(err))
         assert ended == code, f"llmc {' '.join(words)}: {said}\n{self.account()}"
         return said
 
@@ -99,6 +109,28 @@ class Story:
         """A task that ends with work to review."""
         self.task(name, *steps)
         return self.wait(name, Work.NEEDS_REVIEW)
+
+    def rewrite(self, name: str, **fields: Any) -> Worker:  # noqa: ANN401 - any field of a worker
+        """Puts the worker's record into a state, without all that leads there."""
+
+        def change(state: State) -> State:
+            return replace(state, workers={**state.workers, name: replace(state.workers[name], **fields)})
+
+        return self.site.ledger.state.transact(change).workers[name]
+
+    def commit_as(self, name: str, path: str, content: str, message: str) -> str:
+        """A commit in the worker's worktree."""
+        return self._commit(self.worker(name).worktree_path, path, content, message)
+
+    def commit_upstream(self, path: str, content: str, message: str) -> str:
+        """The user commits by hand."""
+        return self._commit(str(self.repository), path, content, message)
+
+    def _commit(self, where: str, path: str, content: str, message: str) -> str:
+        Path(where, path).write_text(content)
+        self.git("add", "--all", cwd=where)
+        self.git("commit", "--quiet", "-m", message, cwd=where)
+        return self.git("rev-parse", "HEAD", cwd=where)
 
     # --- what is to be seen -------------------------------------------------------------------------
 
@@ -146,13 +178,6 @@ class Story:
         git = self.site.git
         return git.text(cwd or str(self.repository), *words)
 
-    def commit_upstream(self, path: str, content: str, message: str) -> str:
-        """The user commits by hand."""
-        (self.repository / path).write_text(content)
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "-m", message)
-        return self.git("rev-parse", "HEAD")
-
     def account(self) -> str:
         """What is known, for the words of a failure."""
         if not self.root.exists:
@@ -198,6 +223,16 @@ def told_in(place: Path) -> Iterator[Story]:
         yield story
     finally:
         story.finish()
+
+
+def _stream() -> io.TextIOWrapper:
+    """What a program writes to, and no terminal."""
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
 
 
 def _pids() -> list[int]:

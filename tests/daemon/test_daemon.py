@@ -156,7 +156,7 @@ def test_an_interrupt_stops_the_agents_too(story: Story) -> None:
 
 
 def test_down_ends_everything_and_remembers_that_it_was_meant(story: Story) -> None:
-    story.begin("adam", config=WITH_CHILDREN.replace("{python}", sys.executable), agent="parent")
+    story.begin("adam", agents=WITH_CHILDREN.replace("{python}", sys.executable), agent="parent")
     story.up()
     agent = story.pane("adam").pid
     family = [agent, *descendants(agent)]

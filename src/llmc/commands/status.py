@@ -110,6 +110,8 @@ def _line(worker: dict[str, Any], width: int) -> str:
     now = time.time()
     status = worker["status"]
     hidden = f" ({worker['work']})" if status == "offline" and worker["work"] != "idle" else ""
+    if worker["session"] == "starting":
+        hidden = " (starting)"
     attention = ATTENTION_SHOWN.get(worker["attention"]["state"], "")
     task = one_line(worker["current_prompt"] or "", PROMPT_WIDTH) or ("ready for a task" if status == "idle" else "")
     evidence = worker.get("evidence") or {}
