@@ -18,6 +18,8 @@ class LaunchOrder:
     worktree: str
     repository: str
     """The directory of the repository that the worktree belongs to."""
+    home: str
+    """The person's."""
     settings_dir: str
     """A directory of this worker's own, outside the worktree, for files that the CLI reads."""
     model: str | None = None
@@ -33,6 +35,8 @@ class Launch:
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    links: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Symbolic links to make first, by path, with where they lead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,10 @@ class Agent:
     pack: Pack
     translate: Callable[[Mapping[str, object]], Report | None] = read_report
     """What an event file of this agent says."""
+    own_commands: str = ""
+    """Characters at the beginning of a text which the CLI takes as a command of its own."""
+    shielded: str = ""
+    """Those of them that are plain text after a space."""
     clear: str = "/clear"
     submit: str = "Enter"
     reports_events: bool = False
@@ -51,5 +59,7 @@ class Agent:
     reports_clear: bool = False
     """Whether it reports a new session once a conversation is cleared: what is typed before that may get lost."""
     ready_timeout_secs: float = 60.0
+    steady_secs: float = 0.8
+    """How long its prompt must stay, where no report tells of its start: some draw a dialog over it later."""
     exit_keys: tuple[str, ...] = ("C-c",)
     """What asks the CLI to end by itself."""

@@ -81,6 +81,8 @@ def agent() -> Agent:
         launch,
         load_pack("claude"),
         translate=hooks.read_hooks(READERS),
+        own_commands="/!",
+        shielded="/!",
         reports_events=True,
         reports_start=True,
         reports_clear=True,

@@ -51,4 +51,13 @@ READERS: dict[str, hooks.Reader] = {
 
 
 def agent() -> Agent:
-    return Agent("codex", launch, load_pack("codex"), translate=hooks.read_hooks(READERS), reports_events=True)
+    return Agent(
+        "codex",
+        launch,
+        load_pack("codex"),
+        translate=hooks.read_hooks(READERS),
+        own_commands="/!",
+        shielded="/",
+        reports_events=True,
+        steady_secs=3.0,
+    )

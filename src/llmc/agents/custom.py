@@ -36,7 +36,7 @@ def with_options(agent: Agent, options: AgentOptions) -> Agent:
 def _launch(agent: Agent, options: AgentOptions, order: LaunchOrder) -> Launch:
     own = agent.launch(order)
     argv = tuple(_filled(word, order) for word in options.command) if options.command else own.argv
-    return Launch(argv, {**own.env, **options.env}, own.files)
+    return Launch(argv, {**own.env, **options.env}, own.files, own.links)
 
 
 def _filled(word: str, order: LaunchOrder) -> str:

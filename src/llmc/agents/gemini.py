@@ -1,9 +1,10 @@
-"""Gemini CLI: hooks by a system settings file of its own."""
+"""Gemini CLI: hooks by the settings in a home of its own, where everything else leads to the person's."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from llmc.agents import hooks
@@ -13,30 +14,50 @@ from llmc.agents.reports import Report
 
 
 def launch(order: LaunchOrder) -> Launch:
-    settings = f"{order.settings_dir}/gemini.json"
+    home = f"{order.settings_dir}/home"
     # A worktree asks for trust again; the person trusted the repository when it was given to LLMC.
     argv = ["gemini", "--skip-trust"]
     if order.model:
         argv += ["-m", order.model]
     if order.skip_permissions:
         argv.append("--yolo")
-    files = {settings: _settings(order), hooks.script_path(order): hooks.SCRIPT}
+    files = {f"{home}/.gemini/settings.json": _settings(order), hooks.script_path(order): hooks.SCRIPT}
     if order.role_prompt:
-        files[f"{order.settings_dir}/GEMINI.md"] = order.role_prompt
-        argv += ["--include-directories", order.settings_dir]
-    return Launch(tuple(argv), {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": settings}, files)
+        files[f"{order.settings_dir}/role/GEMINI.md"] = order.role_prompt
+        argv += ["--include-directories", f"{order.settings_dir}/role"]
+    # With true colour its input box has edges; without, nothing on the screen tells where it begins.
+    return Launch(tuple(argv), {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor"}, files, _links(order, home))
+
+
+def _links(order: LaunchOrder, home: str) -> dict[str, str]:
+    """Everything that the person has in ~/.gemini but the settings: login, history, trust.
+
+    Settings files elsewhere are read only if they belong to root, so the worker has a home of its own.
+    """
+    own = Path(order.home, ".gemini")
+    names = sorted(entry.name for entry in own.iterdir()) if own.is_dir() else []
+    return {f"{home}/.gemini/{name}": str(own / name) for name in names if name != "settings.json"}
 
 
 def _settings(order: LaunchOrder) -> str:
-    wired = {
-        name: [{"hooks": [{"type": "command", "name": f"llmc-{name}", "command": hooks.hook_command(order, name)}]}]
-        for name in READERS
-    }
-    general = {"enableAutoUpdate": False, "enableAutoUpdateNotification": False}
-    context = {"loadMemoryFromIncludeDirectories": True}
-    return json.dumps(
-        {"general": general, "context": context, "hooksConfig": {"notifications": False}, "hooks": wired}, indent=2
-    )
+    """The person's own settings with ours added."""
+    settings = _own_settings(Path(order.home, ".gemini", "settings.json"))
+    wired = settings.setdefault("hooks", {})
+    for name in READERS:
+        hook = {"type": "command", "name": f"llmc-{name}", "command": hooks.hook_command(order, name)}
+        wired[name] = [*wired.get(name, []), {"hooks": [hook]}]
+    settings.setdefault("general", {}).update({"enableAutoUpdate": False, "enableAutoUpdateNotification": False})
+    settings.setdefault("context", {})["loadMemoryFromIncludeDirectories"] = True
+    settings.setdefault("hooksConfig", {})["notifications"] = False
+    return json.dumps(settings, indent=2)
+
+
+def _own_settings(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # none, or with comments in it: the CLI tells the person about what it cannot read
+    return found if isinstance(found, dict) else {}
 
 
 def _notification(payload: Mapping[str, Any]) -> Report | None:

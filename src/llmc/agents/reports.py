@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from llmc.core.digest import text_digest
+from llmc.core.digest import told_digest
 
 KINDS = frozenset(
     ("session_start", "prompt", "activity", "turn_end", "permission", "question", "failure", "session_end")
@@ -35,4 +35,4 @@ def read_report(data: Mapping[str, object]) -> Report | None:
 
 
 def prompt_report(text: str, sha256: str = "") -> Report:
-    return Report("prompt", text, sha256 or text_digest(text.strip()))
+    return Report("prompt", text, sha256 or told_digest(text))

@@ -5,9 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import tempfile
-import time
-import traceback
 
 from llmc.core.display import plain
 from llmc.errors import LlmcError
@@ -59,6 +56,9 @@ def _in_words(failure: OSError) -> LlmcError:
 
 def _report_bug(failure: BaseException) -> int:
     """Leaves a log that can be pasted into a report."""
+    import time
+    import traceback
+
     text = "".join(traceback.format_exception(failure))
     command = os.path.basename(sys.argv[0] or "llmc")
     head = f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {command} Python {sys.version.split()[0]}\n"
@@ -73,6 +73,8 @@ def _report_bug(failure: BaseException) -> int:
 
 
 def _write_log(text: str) -> str:
+    import tempfile
+
     fd, path = tempfile.mkstemp(prefix="llmc-bug-", suffix=".log")
     with os.fdopen(fd, "w", encoding="utf-8", errors="replace") as log:
         log.write(text)

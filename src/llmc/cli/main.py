@@ -21,7 +21,9 @@ def entry() -> NoReturn:
         sys.stdout.flush()
     except OSError as unwritten:
         _stop_writing()
-        code = code or _explain(unwritten)
+        code = code or _tell(OSError(unwritten.errno, unwritten.strerror, "standard output"))
+    except KeyboardInterrupt as stopped:
+        code = _tell(stopped)
     sys.exit(code)
 
 
@@ -53,10 +55,10 @@ def _stop_writing() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _explain(unwritten: OSError) -> int:
+def _tell(failure: BaseException) -> int:
     from llmc.cli.failures import tell
 
-    return tell(OSError(unwritten.errno, unwritten.strerror, "standard output"))
+    return tell(failure)
 
 
 def _quick_answer(argv: Sequence[str]) -> str | None:

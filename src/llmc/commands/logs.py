@@ -19,7 +19,14 @@ def run(app: App, args: Namespace) -> Result:
     if args.follow:
         _follow(app, site, args)
     lines = site.ledger.log.tail(args.worker, args.lines)
-    return Result("\n".join(lines), [json.loads(line) for line in lines])
+    return Result("\n".join(lines), [_data(line) for line in lines])
+
+
+def _data(line: str) -> object:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return {"text": line}  # a full disk cut it short, or somebody else wrote it
 
 
 def _follow(app: App, site: Site, args: Namespace) -> None:

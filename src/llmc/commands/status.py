@@ -86,11 +86,12 @@ def _status_of(work: str, session: str) -> str:
     return "offline" if session in ("down", "crashed") and work != "error" else work
 
 
-def _attention(attention: dict[str, Any] | None, session: str, now: float) -> dict[str, Any]:
-    if attention is None or session != "up":
+def _attention(attention: object, session: str, now: float) -> dict[str, Any]:
+    if not isinstance(attention, dict) or session != "up":
         return dict(NO_ATTENTION)
     shown = {key: attention.get(key) for key in ("state", "detail", "confidence", "source")}
-    shown["age_secs"] = round(max(0.0, now - attention.get("at_unix", now)), 1)
+    at = attention.get("at_unix")
+    shown["age_secs"] = round(max(0.0, now - at), 1) if isinstance(at, int | float) else None
     return shown
 
 
@@ -122,10 +123,12 @@ def _line(worker: dict[str, Any], width: int) -> str:
 
 
 def run(app: App, args: Namespace) -> Result:
-    """The long way, for `--watch` and for words in another order."""
+    """The long way, for `--watch`, for words in another order, and to say what is wrong with the state."""
     from llmc.commands.result import Result
+    from llmc.store.state_file import StateFile
 
     root = app.root()
+    StateFile(root.path).load()
     if args.watch:
         _watch(app, root, args)
     document = status_document(root)

@@ -13,6 +13,7 @@ from llmc.core.display import age
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.backup import list_backups, make_backup, restore_backup
 from llmc.git.backup_record import Backup
+from llmc.site import Site
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -25,6 +26,7 @@ def run(app: App, args: Namespace) -> Result:
         return Result(listed, [_data(backup) for backup in backups])
     backup = _chosen(backups, args)
     name = args.worker or backup.worker
+    _refuse_removed(site, name)
     with acting_for(site, name) as worker:
         loss = describe_loss(site, worker)
         if loss and not app.console.confirm(f"{name} has {loss}. Put the backup in its place? A backup is kept."):
@@ -34,6 +36,11 @@ def run(app: App, args: Namespace) -> Result:
         site.ledger.note(name, site.now(), "undo", f"restored {backup.ref}")
         catch_up(site, name)
     return Result(f"{name}: restored {backup.ref}", _data(backup))
+
+
+def _refuse_removed(site: Site, name: str) -> None:
+    if name not in site.ledger.load().workers:
+        raise LlmcError(f"{name} was removed", f"`llmc add {name}` makes it again, and `llmc undo {name}` its work")
 
 
 def _chosen(backups: tuple[Backup, ...], args: Namespace) -> Backup:

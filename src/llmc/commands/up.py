@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
 from argparse import Namespace
 
@@ -19,9 +20,11 @@ from llmc.host.watch import open_watch, wait_for_change
 from llmc.model import Session
 from llmc.root import Root
 from llmc.site import Site
+from llmc.store.lock import disk_errors
 
 STARTED_WITHIN_SECS = 20.0
 SETTLED_WITHIN_SECS = 180.0
+ROOM_BYTES = 1 << 16
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -29,8 +32,16 @@ def run(app: App, args: Namespace) -> Result:
     site.tmux.require_version()
     site.git.require_version()
     refuse_second(site.root)
-    site.ledger.load()  # a daemon could do nothing with a state that cannot be read
+    _require_place_to_work(site)
     return _detached(app, site, args) if args.detach else _foreground(app, site.root, args)
+
+
+def _require_place_to_work(site: Site) -> None:
+    """A daemon that can neither read nor save the state would only fail again and again."""
+    site.ledger.load()
+    with disk_errors(site.root.run), tempfile.TemporaryFile(dir=site.root.run) as probe:
+        probe.write(bytes(ROOM_BYTES))
+        probe.flush()
 
 
 def _foreground(app: App, root: Root, args: Namespace) -> Result:

@@ -7,6 +7,7 @@ like. Dialogs are looked for first, because a prompt is often on the screen at t
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -113,13 +114,23 @@ def _between_rules(prompt: re.Pattern[str], rule: re.Pattern[str], lines: list[s
 
 
 def _above_bottom(prompt: re.Pattern[str], bottom: re.Pattern[str], lines: list[str]) -> list[str] | None:
-    bottoms = [n for n, line in enumerate(lines) if bottom.search(line)]
-    if not bottoms:
+    edges = [(n, match.end()) for n, line in enumerate(lines) if (match := bottom.search(line))]
+    if not edges:
         return None
-    first = bottoms[-1]
+    below, width = edges[-1]
+    first = below
     while first > 0 and prompt.match(lines[first - 1]):
         first -= 1
-    return lines[first : bottoms[-1] - 1] or None
+    # What stands to the right of the box is not in it.
+    return [_cut(line, width) for line in lines[first : below - 1]] or None
+
+
+def _cut(line: str, cells: int) -> str:
+    for at, character in enumerate(line):
+        cells -= 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if cells < 0:
+            return line[:at]
+    return line
 
 
 def _last_prompt(prompt: re.Pattern[str], lines: list[str]) -> list[str] | None:
@@ -133,12 +144,18 @@ def _last_prompt(prompt: re.Pattern[str], lines: list[str]) -> list[str] | None:
 
 
 CLEARLY_OURS = 20
-"""So many characters in a row are no coincidence."""
+"""So many letters and digits in a row are no coincidence."""
 
 
 def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
     """Whether the composer shows this text: whole, a part of a long one, or the placeholder of a long paste."""
     if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
         return True
-    shown, whole = "".join(typed.split()), "".join(text.split())
+    shown, whole = _letters(typed), _letters(text)
     return bool(shown) and (shown == whole or (len(shown) >= CLEARLY_OURS and shown in whole))
+
+
+def _letters(text: str) -> str:
+    """Letters and digits only: terminals break lines, expand tabs, and show emoji each in their own way."""
+    normal = unicodedata.normalize("NFC", text)
+    return "".join(c for c in normal if c.isalnum()) or "".join(normal.split())

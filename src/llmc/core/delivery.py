@@ -65,6 +65,9 @@ class Progress:
     was_busy: bool = False
     emptied_at: float | None = None
     reports_events: bool = False
+    """A report of the prompt is to be expected."""
+    events_proven: bool = False
+    """This agent's reports were seen before: if none comes now, that means something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +197,9 @@ def _submitted(progress: Progress, look: Look) -> Next:
         return progress, Action(Do.FINISH, Outcome.QUEUED, Proof.COMPOSER)
     if progress.reports_events and look.at - progress.emptied_at < PROVEN_WITHIN:
         return progress, LOOK_AGAIN
+    if progress.events_proven:
+        why = "it left the input line, but the agent did not report it as a prompt"
+        return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
     return progress, Action(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 
 
 def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def prompt_digests(text: str) -> frozenset[str]:
-    """The digests under which this text may be reported: exactly, or without the space around it.
+def told_digest(text: str) -> str:
+    """Of a text that an agent tells us: CLIs trim what is submitted, expand its tabs and compose its accents."""
+    return text_digest("".join(unicodedata.normalize("NFC", text).split()))
 
-    CLIs trim what is submitted before they report it.
-    """
-    return frozenset((text_digest(text), text_digest(text.strip())))
+
+def prompt_digests(text: str) -> frozenset[str]:
+    """The digests under which this text may be reported: exactly, or as a CLI has changed it."""
+    return frozenset((text_digest(text), told_digest(text)))

@@ -17,8 +17,8 @@ from llmc.perform.settle import ask, settle
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
 
-GAVE_UP = frozenset(("git.rebase_aborted", "step.failed"))
-"""How a rebase ended that is not tried again unasked: it would end the same way, again and again."""
+Rebases = dict[str, tuple[str, str]]
+"""Which commit of each worker was last rebased unasked, and onto which: a second try would end the same way."""
 
 
 class Cared(Enum):
@@ -27,14 +27,14 @@ class Cared(Enum):
     GONE = "the worker was removed"
 
 
-def care_for(site: Site, name: str, *, bring_up: bool) -> Cared:
+def care_for(site: Site, name: str, tried: Rebases, *, bring_up: bool) -> Cared:
     try:
-        return _care(site, name, bring_up)
+        return _care(site, name, tried, bring_up)
     except UnknownWorkerError:
         return Cared.GONE
 
 
-def _care(site: Site, name: str, bring_up: bool) -> Cared:
+def _care(site: Site, name: str, tried: Rebases, bring_up: bool) -> Cared:
     _tell_all(site, tend_session(site, name, site.panes()))
     lock = site.lock_of(name)
     if not lock.try_acquire():
@@ -45,7 +45,7 @@ def _care(site: Site, name: str, bring_up: bool) -> Cared:
             site.ledger.apply(name, ev.StartAsked(site.now()))
         if site.worker(name).pending:
             settle(site, name)
-        _keep_up_to_date(site, site.worker(name))
+        _keep_up_to_date(site, site.worker(name), tried)
     finally:
         lock.release()
     return Cared.DONE
@@ -55,16 +55,18 @@ def read_screens(site: Site, names: list[str], looks: ScreenLooks) -> None:
     _tell_all(site, looks.look(site, names))
 
 
-def _keep_up_to_date(site: Site, worker: Worker) -> None:
+def _keep_up_to_date(site: Site, worker: Worker, tried: Rebases) -> None:
     """Work that waits for review follows the branch, so that the reviewer sees it as it would land."""
     if worker.work is not Work.NEEDS_REVIEW or worker.session is not Session.UP or worker.pending:
         return
-    if worker.commit_sha is None or worker.turn is Turn.OPEN or worker.evidence.signal in GAVE_UP:
+    if worker.commit_sha is None or worker.turn is Turn.OPEN:
         return
     tip = upstream_tip(site)
     if tip is None or is_ancestor(site.git, site.root.path, tip, worker.commit_sha):
         return
-    if not status(site.git, worker.worktree_path):
+    wanted = (worker.commit_sha, tip)
+    if tried.get(worker.name) != wanted and not status(site.git, worker.worktree_path):
+        tried[worker.name] = wanted
         ask(site, worker.name, ev.RebaseAsked(site.now(), tip))
 
 

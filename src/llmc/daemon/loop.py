@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 
 from llmc.core import events as ev
 from llmc.daemon import upstream
-from llmc.daemon.care import Cared, care_for
+from llmc.daemon.care import Cared, Rebases, care_for
 from llmc.daemon.deaths import Deaths
+from llmc.daemon.journal import EVERYBODY, Journal
 from llmc.daemon.screens import Screens
 from llmc.daemon.signals import Ending, EndingSignals
+from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import fetch_upstream, watch_upstream
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
@@ -57,8 +57,9 @@ class Daemon:
         """Who is to be looked after, and from when on (monotonic time)."""
         self.not_before: dict[str, float] = {}
         """Whom looking after has failed, and until when it waits (monotonic time)."""
-        self.complaints: dict[str, str] = {}
-        """What was last logged about each worker: the same words are not said again and again."""
+        self.journal = Journal(self.site.root.daemon_log)
+        self.upkeep = Upkeep()
+        self.rebases: Rebases = {}
         self.under_way: dict[str, Future[Cared]] = {}
         self.brought_up: set[str] = set()
         """Whose care under way is to bring it up."""
@@ -125,20 +126,24 @@ class Daemon:
             self.changed(self.site)
         complaint = self.screens.collect(self.site)
         if complaint:
-            self._log("", complaint)
+            self.journal.complain(EVERYBODY, complaint)
 
     def _fetch(self) -> None:
         self.fetch_again = self.fetching is not None
         if self.fetching is None:
-            self.fetching = self.pool.submit(fetch_upstream, self.site)
+            self.fetching = self.pool.submit(self._look_upstream)
             self.fetching.add_done_callback(lambda _: self.signals.wake())
+
+    def _look_upstream(self) -> str:
+        self.upkeep.when_due(self.site)
+        return fetch_upstream(self.site)
 
     def _fetched(self) -> None:
         if self.fetching is None or not self.fetching.done():
             return
         failure, self.fetching = self.fetching.exception(), None
         if failure is not None:
-            self._log("", str(failure))
+            self.journal.complain(EVERYBODY, str(failure))
         self._look_at_all()
         if self.fetch_again:
             self._fetch()
@@ -146,16 +151,16 @@ class Daemon:
     def _finished(self, name: str, work: Future[Cared]) -> None:
         failure = work.exception()
         if isinstance(failure, LlmcError):
-            self._log(name, f"{failure.what} ({failure.hint})")
+            self.journal.complain(name, f"{failure.what} ({failure.hint})")
             self.not_before[name] = time.monotonic() + FAILED_RETRY_SECS
             self._again(name)
         elif failure is not None:
-            self._log(name, f"bug: {type(failure).__name__}: {failure}")
+            self.journal.complain(name, f"bug: {type(failure).__name__}: {failure}")
             raise failure
         elif work.result() is Cared.BUSY:
             self._again(name)
         else:
-            self.complaints.pop(name, None)
+            self.journal.mended(name)
         self.brought_up.discard(name)
 
     def _again(self, name: str) -> None:
@@ -171,7 +176,7 @@ class Daemon:
             if bring_up:
                 self.to_bring_up.discard(name)
                 self.brought_up.add(name)
-            work = self.pool.submit(care_for, self.site, name, bring_up=bring_up)
+            work = self.pool.submit(care_for, self.site, name, self.rebases, bring_up=bring_up)
             self.under_way[name] = work
             work.add_done_callback(lambda _: self.signals.wake())
         self.screens.begin(self.site)
@@ -191,7 +196,7 @@ class Daemon:
             state = self.site.ledger.load()
             names = unexpected(state, glance(self.site, state))
         except LlmcError as unknown:
-            self._log("", f"{unknown.what} ({unknown.hint})")
+            self.journal.complain(EVERYBODY, f"{unknown.what} ({unknown.hint})")
             names = set(self.known)
         for name in names:
             self._soon(name)
@@ -200,7 +205,7 @@ class Daemon:
         try:
             self.site.ledger.remember_patrol(self.site.now())
         except LlmcError as failure:
-            self._log("", f"{failure.what} ({failure.hint})")
+            self.journal.complain(EVERYBODY, f"{failure.what} ({failure.hint})")
 
     def _soon(self, name: str, after: float = 0.0) -> None:
         if name in self.known:
@@ -215,14 +220,14 @@ class Daemon:
             self._read_settings()
             state = self.site.ledger.load()
         except LlmcError as broken:
-            self._log("", f"{broken.what} ({broken.hint})")
+            self.journal.complain(EVERYBODY, f"{broken.what} ({broken.hint})")
             return
         made = {name: worker.created_at_unix for name, worker in state.workers.items()}
         for name in [name for name, at in self.known.items() if made.get(name) != at]:
             self._part_with(name)
         for name in made.keys() - self.known.keys():
             self._meet(name, made[name])
-        self.complaints.pop("", None)
+        self.journal.mended(EVERYBODY)
         self._plan(state)
         self._follow_terminals(state.workers.values())
 
@@ -248,8 +253,9 @@ class Daemon:
     def _part_with(self, name: str) -> None:
         del self.known[name]
         self.to_bring_up.discard(name)
-        for remembered in (self.due, self.not_before, self.complaints):
+        for remembered in (self.due, self.not_before, self.rebases):
             remembered.pop(name, None)
+        self.journal.mended(name)
         self.watch.forget(name)
 
     def _plan(self, state: State) -> None:
@@ -263,7 +269,7 @@ class Daemon:
         try:
             panes = self.site.tmux.panes()
         except LlmcError as unknown:
-            self._log("", unknown.what)
+            self.journal.complain(EVERYBODY, unknown.what)
             return
         live = [(w, panes[w.session_id]) for w in workers if w.session_id in panes and not panes[w.session_id].dead]
         self.deaths.follow({pane.pid: worker.name for worker, pane in live})
@@ -284,15 +290,7 @@ class Daemon:
                 with self.site.acting_for(name):
                     ask(self.site, name, ev.StopAsked(self.site.now()))
             except LlmcError as failure:
-                self._log(name, failure.what)
-
-    def _log(self, worker: str, text: str) -> None:
-        if self.complaints.get(worker) == text:
-            return
-        self.complaints[worker] = text
-        line = json.dumps({"at": self.site.now(), "pid": os.getpid(), "worker": worker, "text": text})
-        with suppress(OSError), open(self.site.root.daemon_log, "a", encoding="utf-8") as log:
-            log.write(line + "\n")
+                self.journal.complain(name, failure.what)
 
 
 def _modified(path: str) -> int:

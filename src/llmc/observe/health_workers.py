@@ -49,7 +49,9 @@ def look_at_agents(
 def _agent(host: Host, root: Root, config: Config, name: str, workers: tuple[str, ...]) -> AgentFacts:
     if name not in BUILT_IN and name not in config.agents:
         return AgentFacts(name, workers)
-    order = LaunchOrder(worker=name, worktree=root.path, repository=root.path, settings_dir=root.settings_dir(name))
+    order = LaunchOrder(
+        worker=name, worktree=root.path, repository=root.path, home="", settings_dir=root.settings_dir(name)
+    )
     program = next(iter(agent_named(name, config).launch(order).argv), "")
     return AgentFacts(name, workers, program, installed=host.which(program) is not None)
 

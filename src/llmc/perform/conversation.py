@@ -106,10 +106,13 @@ def _count(heard: tuple[str, ...], digests: frozenset[str]) -> int:
 
 def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepResult, Receipt]:
     began, started = site.now(), time.monotonic()
-    if step.begun:
+    unfit = _unfit(site.agent_of(worker), text)
+    if unfit:
+        action, attempts = Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, unfit, refused=True), 0
+    elif step.begun:
         action, attempts = _resume(site, worker, step, text), 1
     else:
-        action, attempts = _send(site, worker, step, text, typed=False)
+        action, attempts = _send(site, worker, step, _shielded(site.agent_of(worker), text), typed=False)
     receipt = Receipt(
         action.outcome,
         action.proof,
@@ -121,6 +124,18 @@ def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepR
     )
     site.ledger.note(worker.name, began, "receipt", f"{receipt.outcome.value} ({receipt.proof.value}) {receipt.reason}")
     return _result(site, step, action), receipt
+
+
+def _unfit(agent: Agent, text: str) -> str:
+    """Why this agent cannot be sent the text as a prompt; empty when it can."""
+    first = text.lstrip()[:1]
+    if first and first in agent.own_commands and first not in agent.shielded:
+        return f"it begins with {first!r}, which {agent.name} takes as a command of its own; begin with a word"
+    return ""
+
+
+def _shielded(agent: Agent, text: str) -> str:
+    return f" {text}" if text[0] in agent.shielded else text
 
 
 def clear(site: Site, worker: Worker, step: Step) -> ev.StepResult:
@@ -198,7 +213,10 @@ def _mark_begun(site: Site, worker: Worker, step: Step, typed: bool) -> None:
 
 def _drive(terminal: Terminal, step: Step, about_to_paste: Callable[[], None]) -> tuple[Action, int]:
     agent = terminal.agent
-    progress = Progress(reports_events=agent.reports_clear if terminal.typed else agent.reports_events)
+    progress = Progress(
+        reports_events=agent.reports_clear if terminal.typed else agent.reports_events,
+        events_proven=terminal.worker.reports_events and not terminal.typed,
+    )
     while True:
         progress, action = advance(progress, terminal.look())
         if action.do is Do.FINISH:

@@ -19,9 +19,8 @@ from llmc.tmux.server import CONFIGURATION
 LOOK_EVERY_SECS = 0.05
 EVENTS_WITHIN_SECS = 3.0
 """How long an agent that has drawn its prompt may take until its first report."""
-STEADY_SECS = 0.8
-"""Some CLIs draw their prompt first and a dialog over it: without a report the prompt must stay for a while."""
 LEAVE_WITHIN_SECS = 3.0
+SCROLLBACK = 50
 DIALOG_AGAIN_SECS = 3.0
 
 
@@ -57,6 +56,7 @@ def _order(site: Site, worker: Worker) -> LaunchOrder:
         worker.name,
         worker.worktree_path,
         site.root.path,
+        site.host.environ().get("HOME", ""),
         site.root.settings_dir(worker.name),
         settings.model,
         settings.role_prompt,
@@ -71,6 +71,9 @@ def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
     for path, content in launch.files.items():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(content, encoding="utf-8")
+    for path, target in launch.links.items():
+        if not os.path.lexists(path):
+            os.symlink(target, path)
     defaults = site.config.defaults
     size = (defaults.terminal_width, defaults.terminal_height)
     Path(site.root.tmux_configuration).write_text(CONFIGURATION.format(width=size[0], height=size[1]))
@@ -92,7 +95,7 @@ def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane
     while time.monotonic() < until:
         facts, screen = site.tmux.look(pane.id)
         if facts.dead:
-            return _ended_at_once(site, step, facts, screen)
+            return _ended_at_once(site, step, facts)
         reading = read_screen(agent.pack, screen)
         if reading.matched is not None and reading.matched.advice:
             site.tmux.kill_session(worker.session_id)
@@ -103,7 +106,7 @@ def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane
         drawn_at = (drawn_at or time.monotonic()) if ready else None
         if drawn_at is not None:
             heard = agent.reports_start and _reported_start(site, worker, agent, began)
-            patience = EVENTS_WITHIN_SECS if agent.reports_start else STEADY_SECS
+            patience = EVENTS_WITHIN_SECS if agent.reports_start else agent.steady_secs
             if heard or time.monotonic() - drawn_at >= patience:
                 return ev.SessionReady(site.now(), step.id, heard)
         time.sleep(LOOK_EVERY_SECS)
@@ -127,11 +130,13 @@ def _reported_start(site: Site, worker: Worker, agent: Agent, began: float) -> b
     return any(report is not None and report.kind == "session_start" and at >= began - 1 for report, at in found)
 
 
-def _ended_at_once(site: Site, step: Step, pane: Pane, screen: str) -> ev.StepResult:
+def _ended_at_once(site: Site, step: Step, pane: Pane) -> ev.StepResult:
+    # tmux scrolls what was said out of sight to make room for "Pane is dead".
+    words = last_words(site.tmux.capture(pane.id, history=SCROLLBACK))
     pane = site.panes().get(pane.session, pane)
     how = f"signal {pane.exit_signal}" if pane.exit_signal is not None else f"exit code {pane.exit_code}"
     site.tmux.kill_session(pane.session)
-    return ev.SessionFailed(site.now(), step.id, f"it ended at once ({how})", last_words(screen))
+    return ev.SessionFailed(site.now(), step.id, f"it ended at once ({how})", words)
 
 
 def stop(site: Site, worker: Worker, step: Step, *, force: bool) -> ev.StepResult:

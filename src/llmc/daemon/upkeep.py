@@ -1,0 +1,25 @@
+"""What is cleared away now and then: backups that are too old, the far end of the log of events."""
+
+from __future__ import annotations
+
+import time
+
+from llmc.git.backup import expire_backups
+from llmc.site import Site
+
+EVERY_SECS = 3600.0
+EVENTS_KEPT = 100_000
+
+
+class Upkeep:
+    def __init__(self) -> None:
+        self._due = 0.0
+
+    def when_due(self, site: Site) -> None:
+        now = time.monotonic()
+        if now < self._due:
+            return
+        self._due = now + EVERY_SECS
+        keep = site.config.backup
+        expire_backups(site.git, site.root.path, keep.keep_days, keep.keep_count, site.now())
+        site.ledger.events.prune(EVENTS_KEPT)
