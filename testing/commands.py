@@ -139,15 +139,10 @@ def wrong_about(said: Said, *codes: int) -> list[str]:
 
 
 def listing(directory: Path) -> dict[str, str]:
-    """Everything below a directory: kind, mode and content of each entry.
-
-    What is in a lock file does not matter, nor do the lock files of single workers or SQLite's own.
-    """
-    return {
-        name: _entry(path)
-        for path in sorted(directory.rglob("*"))
-        if not (name := str(path.relative_to(directory))).startswith(("run/locks/", "status.db-"))
-    }
+    """Everything below a directory but lock files: kind, mode and content of each entry."""
+    found = {str(path.relative_to(directory)): path for path in sorted(directory.rglob("*"))}
+    # SQLite's own files come and go with whoever reads.
+    return {name: _entry(path) for name, path in found.items() if not name.endswith((".lock", ".pane", "-shm", "-wal"))}
 
 
 def _entry(path: Path) -> str:
@@ -155,6 +150,6 @@ def _entry(path: Path) -> str:
     mode = stat.filemode(status.st_mode)
     if stat.S_ISLNK(status.st_mode):
         return f"{mode} {os.readlink(path)}"
-    if stat.S_ISREG(status.st_mode) and path.suffix != ".lock":
+    if stat.S_ISREG(status.st_mode):
         return f"{mode} {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
     return mode

@@ -11,9 +11,11 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
+from unicodedata import normalize
 
 import pytest
 
@@ -40,6 +42,8 @@ class RealAgent:
     """Started so that it does not ask before it acts."""
     composer: re.Pattern[str]
     """On its screen when it takes a prompt."""
+    submits: Callable[[str], str]
+    """What it makes of a pasted text before the model sees it."""
     variables: Callable[[str], Mapping[str, str]]
     """What a user with a model at this address has in the environment."""
     prepare: Callable[[Path, str], None]
@@ -201,11 +205,16 @@ def _accept_opencode(_home: Path, _directory: Path) -> None:
     """It asks nothing."""
 
 
+INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+OPENCODE_SHOWS = 150
+"""A longer paste, or one of three lines, becomes a placeholder with a space after it."""
+
 AGENTS = (
     RealAgent(
         "claude",
         ("claude", "--dangerously-skip-permissions"),
         re.compile(r"^❯\s", re.MULTILINE),
+        lambda text: normalize("NFC", text.rstrip().replace("\t", "    ")),
         _claude_variables,
         _prepare_claude,
         _accept_claude,
@@ -214,6 +223,7 @@ AGENTS = (
         "codex",
         ("codex", "--no-daemon", "--dangerously-bypass-approvals-and-sandbox"),
         re.compile(r"^› Ask Codex", re.MULTILINE),
+        str.strip,
         _codex_variables,
         _prepare_codex,
         _accept_codex,
@@ -221,7 +231,8 @@ AGENTS = (
     RealAgent(
         "gemini",
         ("gemini", "--yolo"),
-        re.compile("Type your message"),
+        re.compile(r"Gemini CLI v.*Type your message", re.DOTALL),  # its composer is there before it takes pastes
+        lambda text: INVISIBLE.sub("", text).strip(),
         _gemini_variables,
         _prepare_gemini,
         _accept_gemini,
@@ -230,6 +241,7 @@ AGENTS = (
         "opencode",
         ("opencode",),
         re.compile(r"ctrl\+p commands"),
+        lambda text: f"{text} " if text.count("\n") >= 2 or len(text) > OPENCODE_SHOWS else text,
         _opencode_variables,
         _prepare_opencode,
         _accept_opencode,
@@ -256,20 +268,25 @@ def real_agent(request: pytest.FixtureRequest) -> RealAgent:
     return agent
 
 
-@pytest.fixture
-def agent_machine(real_agent: RealAgent) -> Iterator[AgentMachine]:
-    """A machine where the agent is installed and its user logged in; everything on it ends with the test."""
+@contextmanager
+def own_namespace() -> Iterator[Namespace]:
     try:
         namespace = Namespace.start()
     except NamespaceError as refused:
         _not_here(f"real agents run in a network namespace only, and {refused}")
-    home = Path(os.environ["HOME"])
     try:
-        with ModelServer.start(namespace.listen()) as models:
-            real_agent.prepare(home, models.url)
-            yield AgentMachine(real_agent, home, namespace, models, _environment(real_agent, models.url))
+        yield namespace
     finally:
         namespace.stop()
+
+
+@pytest.fixture
+def agent_machine(real_agent: RealAgent) -> Iterator[AgentMachine]:
+    """A machine where the agent is installed and its user logged in; everything on it ends with the test."""
+    home = Path(os.environ["HOME"])
+    with own_namespace() as namespace, ModelServer.start(namespace.listen()) as models:
+        real_agent.prepare(home, models.url)
+        yield AgentMachine(real_agent, home, namespace, models, _environment(real_agent, models.url))
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from llmc.cli.main import main
 from llmc.daemon.process import running_daemon
 from llmc.host.processes import is_running
 from llmc.model import Session, State, Work, Worker
+from llmc.observe.tending import tend_work
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
@@ -153,6 +154,22 @@ class Story:
             wait_until(condition, PATIENCE_SECS)
         except AssertionError as late:
             raise AssertionError(f"{late}\n{self.account()}") from None
+
+    def look_until(self, name: str, condition: Callable[[], object]) -> None:
+        """Where no daemon runs: reads what the agent reports until it has come to that."""
+
+        def looked() -> object:
+            tend_work(self.site, name)
+            return condition()
+
+        self.until(looked)
+
+    def screen(self, name: str) -> str:
+        return self.site.tmux.capture(self.pane(name).id)
+
+    def press(self, name: str, *keys: str) -> None:
+        """What a person does who is attached."""
+        self.site.tmux.press(self.pane(name).id, *keys)
 
     def pane(self, name: str) -> Pane:
         return self.site.tmux.panes()[self.worker(name).session_id]

@@ -37,7 +37,7 @@ KINDS = {
 WRAPPING = re.compile(r"\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\]")
 """How the blocks begin that Claude Code itself puts beside the user's: reminders, commands, their output."""
 QUEUED = re.compile(
-    r"\s*<system-reminder>\nThe user sent a new message while you were working:\n(.*?)\n\nIMPORTANT: .*", re.DOTALL
+    r"The user sent a new message while you were working:\n(.*?)\n\nIMPORTANT: After completing", re.DOTALL
 )
 """How it hands over a prompt that was submitted between two steps of a turn."""
 NOT_THE_AGENT = ("[SUGGESTION MODE:", "Your task is to create a detailed summary")
@@ -90,17 +90,15 @@ class Anthropic:
 def _turns(message: Body) -> Iterator[Turn]:
     if message["role"] == "assistant":
         yield Turn(Speaker.MODEL)
-    if message["role"] != "user":
         return
     content = message["content"]
     if isinstance(content, list) and any(block.get("type") == "tool_result" for block in content):
         yield Turn(Speaker.TOOL)
     for text in told(content):
-        queued = QUEUED.match(text)
-        if queued:
-            yield Turn(Speaker.USER, queued[1])
-        elif not WRAPPING.match(text):
+        if message["role"] == "user" and not WRAPPING.match(text):
             yield Turn(Speaker.USER, text)
+        else:
+            yield from (Turn(Speaker.USER, queued[1]) for queued in QUEUED.finditer(text))
 
 
 def _session(body: Body) -> str:

@@ -49,7 +49,7 @@ class Gemini:
         tools = frozenset(tool["name"] for tool in declared)
         turns = tuple(turn for content in body.get("contents", ()) for turn in _turns(content))
         streams = path.endswith(":streamGenerateContent")
-        return Request(self.name, path, headers, body, turns, tools, "", streams, auxiliary=not tools)
+        return Request(self.name, path, headers, body, turns, tools, _session(body), streams, auxiliary=not tools)
 
     def act(self, act: Act, request: Request) -> tuple[Block, ...]:
         match act:
@@ -85,6 +85,11 @@ def _turns(content: Body) -> Iterator[Turn]:
     for text in told(parts):
         if not text.startswith(WRAPPING):
             yield Turn(Speaker.USER, text)
+
+
+def _session(body: Body) -> str:
+    """It has no name, but the first message tells where and when it was begun."""
+    return next((text for content in body.get("contents", ()) for text in told(content.get("parts"))), "")
 
 
 def _plans(request: Request) -> str:

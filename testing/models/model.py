@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from testing.models.conversation import Script, answers_since_prompt, prompts_in, step_at, steps_for
 from testing.models.face import Request, auxiliary_answer
 from testing.models.heard import Heard
 from testing.models.steps import Drop, Fail, Step
+
+Place = tuple[str, int, int]
+"""A step: of which session, for which prompt, where in the script."""
 
 
 @dataclass(slots=True)
@@ -20,8 +22,8 @@ class Model:
     script: Script = lambda _prompt: ()
     requests: list[Request] = field(default_factory=list)
     heard: Heard = field(default_factory=Heard)
-    _failures: Counter[tuple[str, int, int]] = field(default_factory=Counter)
-    """How often each failing step was played: by session, prompt and place in the script."""
+    _failures: Counter[Place] = field(default_factory=Counter)
+    """How often each failing step was played."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, request: Request) -> Step:
@@ -29,24 +31,23 @@ class Model:
             self.requests.append(request)
             if request.auxiliary:
                 return auxiliary_answer(request)
-            prompts = prompts_in(request.turns)
-            self.heard.hear(request.session, prompts)
-            return self._next_step(request, len(prompts))
+            self.heard.hear(request.session, request.turns)
+            return self._next_step(request)
 
     def prompts(self) -> list[str]:
         with self._lock:
             return list(self.heard.prompts)
 
-    def _next_step(self, request: Request, prompt: int) -> Step:
+    def _next_step(self, request: Request) -> Step:
         """A failure that was played often enough is as if it had never been in the script."""
+        prompt = (request.session, len(prompts_in(request.turns)))
         steps = steps_for(request.turns, self.script)
-        places = [at for at in range(len(steps)) if not self._is_spent(steps, at, (request.session, prompt, at))]
+        places = [at for at, step in enumerate(steps) if not self._is_spent(step, (*prompt, at))]
         index = answers_since_prompt(request.turns)
         step = step_at([steps[at] for at in places], index)
         if isinstance(step, Fail | Drop):
-            self._failures[request.session, prompt, places[index]] += 1
+            self._failures[*prompt, places[index]] += 1
         return step
 
-    def _is_spent(self, steps: Sequence[Step], at: int, key: tuple[str, int, int]) -> bool:
-        step = steps[at]
-        return isinstance(step, Fail | Drop) and self._failures[key] >= step.times
+    def _is_spent(self, step: Step, place: Place) -> bool:
+        return isinstance(step, Fail | Drop) and self._failures[place] >= step.times

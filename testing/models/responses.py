@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,8 +69,12 @@ class Responses:
         return _response(request) | {"status": "completed", "output": items, "usage": USAGE}
 
     def stream(self, request: Request, blocks: Sequence[Block]) -> Iterator[Piece]:
-        for number, piece in enumerate(_events(request, blocks)):
-            yield event(piece | {"sequence_number": number}, piece["type"]) if isinstance(piece, dict) else piece
+        numbers = itertools.count()
+        for piece in _events(request, blocks):
+            if isinstance(piece, dict):
+                yield event(piece | {"sequence_number": next(numbers)}, piece["type"])
+            else:
+                yield piece
 
     def failure(self, status: int, message: str) -> Body:
         return openai_failure(status, message)

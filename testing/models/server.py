@@ -40,7 +40,7 @@ class ModelServer:
     def __init__(self, listener: socket.socket, log: Path | None) -> None:
         self._model = Model()
         self._http = _Connections(listener, self._model, log)
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), name="model server")
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), name="model server", daemon=True)
         self._thread.start()
 
     @property
@@ -80,8 +80,7 @@ class ModelServer:
 
 
 class _Connections(ThreadingHTTPServer):
-    daemon_threads = False
-    block_on_close = True
+    daemon_threads = True
 
     def __init__(self, listener: socket.socket, model: Model, log: Path | None) -> None:
         super().__init__(listener.getsockname()[:2], _Connection, bind_and_activate=False)
@@ -92,34 +91,37 @@ class _Connections(ThreadingHTTPServer):
         self.log = log
         self.stopping = threading.Event()
         self._open: set[socket.socket] = set()
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
 
     def hang_up(self) -> None:
+        """Ends every connection, and returns when all are closed."""
         self.stopping.set()
-        with self._lock:
+        with self._changed:
             for connection in self._open:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
+            self._changed.wait_for(lambda: not self._open)
 
     def note(self, request: Request, step: Step) -> None:
         if self.log is None:
             return
         prompts = prompts_in(request.turns)
         line = {"path": request.path, "auxiliary": request.auxiliary, "prompts": prompts, "step": repr(step)}
-        with self._lock, self.log.open("a", encoding="utf-8") as log:
+        with self._changed, self.log.open("a", encoding="utf-8") as log:
             log.write(json.dumps(line) + "\n")
 
     def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
         if isinstance(request, socket.socket):
-            with self._lock:
+            with self._changed:
                 self._open.add(request)
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
-        if isinstance(request, socket.socket):
-            with self._lock:
-                self._open.discard(request)
         super().shutdown_request(request)
+        if isinstance(request, socket.socket):
+            with self._changed:
+                self._open.discard(request)
+                self._changed.notify_all()
 
 
 class _Connection(BaseHTTPRequestHandler):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import CONFIGURATION, Tmux
-from testing.namespace import Namespace
-from testing.real_agents import AgentMachine
+from testing.real_agents import AgentMachine, own_namespace
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 from testing.roots import make_repository
@@ -19,6 +21,29 @@ PROMPT = """\
 Bitte größer machen → 日本語, "quoted" 'so' and `$(so)`; 100 % \\n
 
 \tone tab, then: model:commit(notes.txt)"""
+LOOK_AROUND = """\
+import errno, socket
+print([line.split(":")[0].strip() for line in open("/proc/net/dev").readlines()[2:]])
+with socket.socket() as outwards:
+    print(errno.errorcode[outwards.connect_ex(("192.0.2.1", 80))])
+"""
+
+
+def test_inside_there_is_no_way_out() -> None:
+    with own_namespace() as namespace:
+        answer = namespace.run([sys.executable, "-c", LOOK_AROUND], env=os.environ)
+    assert answer.text == "['lo']\nENETUNREACH\n", answer.complaint
+
+
+def test_everything_inside_ends_with_it(tmp_path: Path) -> None:
+    sign_of_life = tmp_path / "pipe"
+    os.mkfifo(sign_of_life)
+    with own_namespace() as namespace:
+        leave_behind = f"setsid sh -c 'exec sleep 1000 >{sign_of_life}' >/dev/null 2>&1 &"
+        assert namespace.run(["sh", "-c", leave_behind], env=os.environ).ok
+        reader = sign_of_life.open("rb")  # waits for somebody to write
+    with reader:
+        assert reader.read() == b""  # until nobody can any more
 
 
 def start_agent(machine: AgentMachine, repository: Path, configuration: Path) -> tuple[Tmux, Pane]:
@@ -33,7 +58,7 @@ def start_agent(machine: AgentMachine, repository: Path, configuration: Path) ->
 def submit(tmux: Tmux, pane: Pane, machine: AgentMachine, text: str) -> None:
     """Presses Enter until the model has heard something: a CLI may ignore one that comes close after a paste."""
     tmux.paste(pane.id, text.encode(), "smoke")
-    wait_until(lambda: "model:commit" in tmux.capture(pane.id))
+    wait_until(lambda: re.search(r"model:commit|\[Pasted", tmux.capture(pane.id)))
     for _ in range(5):
         tmux.press(pane.id, "Enter")
         try:
@@ -43,19 +68,21 @@ def submit(tmux: Tmux, pane: Pane, machine: AgentMachine, text: str) -> None:
         return
 
 
-def subjects(repository: Path) -> list[str]:
-    log = ["git", "-C", str(repository), "log", "--format=%s"]
-    return subprocess.run(log, capture_output=True, text=True, check=True).stdout.splitlines()
+def git(repository: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", repository, *words], capture_output=True, text=True, check=True).stdout
 
 
 def test_a_prompt_reaches_the_model_byte_for_byte_and_its_work_is_done(
     agent_machine: AgentMachine, tmp_path: Path
 ) -> None:
     repository = make_repository(tmp_path / "repository")
+    git(repository, "config", "user.name", "Tess Ter")  # Gemini hides the user's own git settings from its commands
+    git(repository, "config", "user.email", "tess@example.com")
     agent_machine.accept(repository)
     tmux, pane = start_agent(agent_machine, repository, tmp_path / "tmux.conf")
     submit(tmux, pane, agent_machine, PROMPT)
-    assert agent_machine.models.prompts() == [PROMPT], tmux.capture(pane.id)
-    wait_until(lambda: subjects(repository) == ["Add notes.txt", "first"], 40)
+    heard = [agent_machine.agent.submits(PROMPT)]
+    assert agent_machine.models.prompts() == heard, tmux.capture(pane.id)
+    wait_until(lambda: git(repository, "log", "--format=%s") == "Add notes.txt\nfirst\n", 40)
     wait_until(lambda: "All done" in tmux.capture(pane.id))
-    assert agent_machine.models.prompts() == [PROMPT]
+    assert agent_machine.models.prompts() == heard

@@ -14,7 +14,6 @@ from llmc.core.delivery import (
     READY_WITHIN,
     SEEN_WITHIN,
     SUBMITTED_WITHIN,
-    Action,
     Do,
     Look,
     Progress,
@@ -90,6 +89,14 @@ def test_an_agent_that_reports_gets_time_to_do_so():
 def test_a_report_that_never_comes_leaves_the_composer_as_proof():
     action, _ = play(*SENT, (SOON, EMPTY, LOOK), (PROVEN_WITHIN, EMPTY, END), reports_events=True)
     assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+
+
+@pytest.mark.parametrize("seen", [EMPTY, BUSY_HIDDEN])
+def test_an_agent_that_always_reported_and_does_not_now_may_not_have_got_it(seen):
+    proven = {"reports_events": True, "events_proven": True}
+    action, _ = play(*SENT, (SOON, seen, LOOK), (SOON, seen, LOOK), (PROVEN_WITHIN, seen, END), **proven)
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
+    assert action.reason
 
 
 def test_an_agent_that_hides_its_composer_while_it_works():
@@ -294,56 +301,59 @@ ANYTHING = st.tuples(
 )
 
 
-def history(scenes, reports_events):
+REPORTS = st.sampled_from([{}, {"reports_events": True}, {"reports_events": True, "events_proven": True}])
+
+
+def history(scenes, reports):
     """Every look with the action that it led to, up to the end."""
-    progress, at = Progress(reports_events=reports_events), 0.0
+    progress, at = Progress(**reports), 0.0
     for later, seen in scenes:
         at += later
         look = Look(at, **seen)
         progress, action = advance(progress, look)
-        yield look, action, progress
+        yield look, action
         if action.do is Do.FINISH:
             return
 
 
-@given(st.lists(st.one_of(LIKELY, ANYTHING), max_size=60), st.booleans())
-def test_nothing_is_sent_twice_and_nothing_is_claimed_without_proof(scenes, reports_events):
-    seen = list(history(scenes, reports_events))
-    done = [action.do for _, action, _ in seen]
+@given(st.lists(st.one_of(LIKELY, ANYTHING), max_size=60), REPORTS)
+def test_nothing_is_sent_twice_or_blindly(scenes, reports):
+    seen = list(history(scenes, reports))
+    done = [action.do for _, action in seen]
     if Do.SUBMIT in done:
         assert Do.PASTE not in done[done.index(Do.SUBMIT) :]
     assert done.count(Do.PASTE) <= MAX_ATTEMPTS
     assert done.count(Do.SUBMIT) <= MAX_SUBMITS
-    for (look, action, _), before in zip(seen, [None, *done], strict=False):
-        assert action.do is not Do.SUBMIT or look.holds_text, "an Enter without seeing the text"
-        assert action.do is not Do.PASTE or (look.composer == "" and look.dialog is None), "a paste into something"
-        assert before is not Do.FINISH
-    if seen and seen[-1][1].do is Do.FINISH:
-        check_verdict([look for look, _, _ in seen], done, seen[-1][1])
+    assert all(look.holds_text for look, action in seen if action.do is Do.SUBMIT)
+    targets = [(look.composer, look.dialog, look.in_mode) for look, action in seen if action.do is Do.PASTE]
+    assert set(targets) <= {("", None, False)}
 
 
-def check_verdict(looks: list[Look], done: list[Do], end: Action) -> None:
-    submitted = Do.SUBMIT in done
-    if end.outcome is Outcome.DELIVERED and end.proof is Proof.HOOK:
-        assert looks[-1].heard
-    elif end.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
-        assert end.proof is Proof.COMPOSER
-        assert submitted
-        assert looks[done.index(Do.SUBMIT)].holds_text  # seen filled,
-        assert not looks[-1].holds_text  # then not filled,
-        assert not looks[-1].gone
-    else:
-        assert end.proof is Proof.NONE
-        assert end.reason
-    if end.refused:
-        assert Do.PASTE not in done
+@given(st.lists(st.one_of(LIKELY, ANYTHING), max_size=60), REPORTS)
+def test_nothing_is_claimed_without_proof(scenes, reports):
+    seen = list(history(scenes, reports))
+    if not seen or seen[-1][1].do is not Do.FINISH:
+        return  # it goes on
+    (last, end), done = seen[-1], [action.do for _, action in seen]
+    filled_before = any(look.holds_text for look, _ in seen[:-1])
+    emptied = Do.SUBMIT in done and filled_before and not last.holds_text and not last.gone
+    match end.outcome:
+        case Outcome.DELIVERED:
+            proven = reports.get("events_proven", False)
+            assert last.heard if end.proof is Proof.HOOK else emptied and not proven
+        case Outcome.QUEUED:
+            assert emptied
+        case Outcome.UNKNOWN:
+            assert Do.SUBMIT in done
+    assert (end.proof is Proof.NONE) == (end.outcome in (Outcome.UNDELIVERED, Outcome.UNKNOWN)) == bool(end.reason)
+    assert not (end.refused and Do.PASTE in done)
 
 
-@given(st.lists(st.one_of(LIKELY, ANYTHING), min_size=1, max_size=6), st.booleans())
-def test_every_delivery_comes_to_an_end(scenes, reports_events):
+@given(st.lists(st.one_of(LIKELY, ANYTHING), min_size=1, max_size=6), REPORTS)
+def test_every_delivery_comes_to_an_end(scenes, reports):
     """Whatever is seen again and again: the machine's own limits end it."""
     endless = [(max(later, 0.5), seen) for later, seen in scenes] * 300
-    seen = list(history(endless, reports_events))
+    seen = list(history(endless, reports))
     assert seen[-1][1].do is Do.FINISH
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from llmc.daemon.process import running_daemon
+from llmc.git.backup import list_backups, make_backup
 from llmc.host.processes import descendants, is_running
 from llmc.model import Session, Work, Worker
 from testing.story import Story, end_abruptly, script, told_in
@@ -48,6 +49,7 @@ def test_a_killed_agent_is_offline_and_keeps_its_work(story: Story) -> None:
     story.task("adam", "write a.txt x", "hang")
     story.until(lambda: story.worker("adam").turn == "open")
     before = story.worker("adam")
+    story.until(lambda: Path(before.worktree_path, "a.txt").exists())
 
     end_abruptly(story.pane("adam").pid)
 
@@ -75,7 +77,7 @@ def test_a_crash_on_its_own_counts_and_keeps_the_last_words(story: Story) -> Non
 
 def test_closing_the_agent_is_not_a_crash(story: Story) -> None:
     story.begin("adam").up()
-    story.site.tmux.press(story.pane("adam").id, "C-c", "C-c")
+    story.press("adam", "C-c", "C-c")
     closed = story.wait("adam", Work.IDLE, Session.DOWN)
     assert closed.crash_count == 0
     assert closed.evidence.detail == "exit code 0"
@@ -112,7 +114,7 @@ def test_a_new_daemon_takes_over_what_a_killed_one_left(story: Story) -> None:
     before = {name: kept(story.worker(name)) for name in ("baker", "charlie")}
 
     end_abruptly(first)
-    story.site.tmux.press(story.pane("adam").id, "y")
+    story.press("adam", "y")
     spool = Path(story.root.spool("adam"))
     story.until(lambda: any("turn_end" in file.read_text() for file in spool.glob("*.json")))
     assert story.worker("adam").work is Work.NEEDS_INPUT
@@ -218,6 +220,30 @@ def test_settings_are_read_anew(story: Story) -> None:
     assert "ended at once (exit code 1)" in failed.evidence.detail
 
 
+def test_old_backups_are_cleared_away(story: Story) -> None:
+    story.begin("adam", backup__keep_days="1", backup__keep_count="2")
+    site, long_ago = story.site, story.site.now() - 100 * 86_400
+    for n in range(5):
+        make_backup(site.git, site.root.worktree("adam"), "adam", long_ago + n)
+    assert len(list_backups(site.git, site.root.path)) == 5
+    story.up()
+    story.until(lambda: len(list_backups(site.git, site.root.path)) == 2)
+    assert sorted(round(backup.at_unix - long_ago) for backup in list_backups(site.git, site.root.path)) == [3, 4]
+
+
+def test_what_cannot_be_mended_is_said_once(story: Story) -> None:
+    story.begin("adam").up()
+    story.site.host.remove_tree(story.worker("adam").worktree_path)
+    log = Path(story.root.daemon_log)
+    (Path(story.root.spool("adam")) / "1.json").write_text('{"event": "turn_end"}')
+    story.until(lambda: "worktrees/adam" in log.read_text())
+    story.llmc("add", "baker", "--agent", "demo")
+    story.wait("baker", Work.IDLE, Session.UP)
+    story.work("baker", "write b.txt x", "commit Add b")
+    assert len([line for line in log.read_text().splitlines() if '"worker": "adam"' in line]) == 1
+    assert story.worker("adam").work is Work.IDLE
+
+
 # --- the user's branch ------------------------------------------------------------------------------
 
 
@@ -250,11 +276,12 @@ def test_an_aborted_rebase_is_told_and_not_begun_again(story: Story) -> None:
     story.commit_upstream("README", "theirs\n", "Theirs")
     story.until(lambda: story.events("adam", "git.rebase_aborted"))
     story.until(lambda: story.worker("adam").turn == "over")
-    waiting = story.wait("adam", Work.NEEDS_REVIEW)
-    assert waiting.commit_sha == first.commit_sha
-    assert waiting.evidence.detail == "the rebase was aborted; the branch is as it was before"
-    # A full round of the daemon later it is still so.
+    assert story.wait("adam", Work.NEEDS_REVIEW).commit_sha == first.commit_sha
+    (told,) = story.events("adam", "git.rebase_aborted")
+    assert told.detail == "the rebase was aborted; the branch is as it was before"
+    # Whatever happens next, it is not begun again as long as neither side moves.
+    story.llmc("restart", "adam")
     story.llmc("add", "baker", "--agent", "demo")
     story.wait("baker", Work.IDLE, Session.UP)
-    assert story.worker("adam").work is Work.NEEDS_REVIEW
+    assert story.wait("adam", Work.NEEDS_REVIEW, Session.UP).commit_sha == first.commit_sha
     assert story.prompts("adam") == 2

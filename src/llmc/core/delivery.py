@@ -207,7 +207,7 @@ def _composer_gone(progress: Progress, look: Look) -> Action:
     """The text may still be in it, unless the agent went to work just now."""
     if not _waited(progress, look, PROVEN_WITHIN):
         return LOOK_AGAIN
-    if look.busy and not progress.was_busy:
+    if look.busy and not progress.was_busy and not progress.events_proven:
         return Action(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
     return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "its input line is gone from the screen")
 

@@ -1,0 +1,39 @@
+"""The everyday on the real CLIs: from a fresh home to one clean commit, unattended."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from testing.models.steps import Commit, Text
+from testing.real_agents import AgentRoot
+from testing.real_agents import agent_machine as agent_machine
+from testing.real_agents import agent_root as agent_root
+from testing.real_agents import real_agent as real_agent
+from testing.waiting import wait_until
+
+
+@pytest.mark.timeout(240)
+def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
+    agent_root.models.answer_with([Commit("feature.txt"), Text("Done.")])
+    assert agent_root.status()["status"] == "idle"
+    receipt = json.loads(agent_root.done("start", "--worker", "w", "--prompt", "Add the feature.", "--json"))
+    assert receipt["outcome"] == "delivered"
+    assert receipt["proof"] == "hook"
+    wait_until(lambda: agent_root.status()["status"] == "needs_review", timeout=90)
+    assert "The task:\n\nAdd the feature." in agent_root.models.prompts()[0]
+    assert _git(agent_root, "status", "--porcelain", at=str(agent_root.worktree)) == ""
+    agent_root.done("review", "w", "--interface", "stat")
+    before = _git(agent_root, "rev-parse", "main")
+    agent_root.done("accept", "w")
+    assert _git(agent_root, "rev-list", "--count", f"{before}..main") == "1"
+    assert "feature.txt" in _git(agent_root, "show", "--stat", "--format=%B", "main")
+    assert agent_root.status()["status"] == "idle"
+    assert _git(agent_root, "status", "--porcelain") == ""
+
+
+def _git(agent_root: AgentRoot, *words: str, at: str = "") -> str:
+    where = at or str(agent_root.source)
+    return subprocess.run(["git", "-C", where, *words], check=True, capture_output=True, text=True).stdout.strip()

@@ -1,0 +1,312 @@
+"""The contract of the command line: help, JSON, exit codes, completion, where the root is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from importlib.metadata import version
+
+import pytest
+
+from llmc.cli.failures import tell
+from llmc.cli.words import COMMANDS
+from llmc.errors import DeliveryUnknownError, LlmcError, WrongWordsError
+from testing.commands import PROGRAM, Llmc
+from testing.roots import make_repository, own_environment
+from testing.waiting import wait_until
+
+NUMBER = (int, float)
+
+
+# --- help and version -------------------------------------------------------------------------------
+
+
+def test_every_command_has_help_with_an_example(place):
+    said = place.llmc.run_all([[command.name, "--help"] for command in COMMANDS])
+    for command in COMMANDS:
+        each = said[f"{command.name} --help"]
+        assert (each.code, each.err) == (0, "")
+        examples = each.out.partition("\nexample:\n")[2].splitlines()
+        assert examples
+        assert all(f"llmc {command.name}" in line for line in examples)
+        assert ("--json" in each.out) == command.answers
+
+
+def test_help_of_everything(place):
+    said = place.llmc.run("--help")
+    listed = re.findall(r"^    ([a-z]+)", said.out, re.MULTILINE)
+    assert listed == [command.name for command in COMMANDS]
+    assert "exit codes: 0 done, 1 expected failure, 2 wrong words, 3 a bug in LLMC" in said.out
+
+
+def test_version(place):
+    assert place.llmc.run("--version").out == f"llmc {version('llmc')}\n"
+
+
+# --- exit codes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (LlmcError("what", "hint"), 1),
+        (WrongWordsError("what", "hint"), 2),
+        (DeliveryUnknownError("what", "hint"), 4),
+        (PermissionError(13, "Permission denied", "what"), 1),
+    ],
+)
+def test_failures_have_a_code_and_a_hint(failure, code, capsys):
+    assert tell(failure) == code
+    assert [line.partition(": ")[0] for line in capsys.readouterr().err.splitlines()] == ["error", "hint"]
+
+
+@pytest.mark.parametrize("has_place_for_a_log", [True, False])
+def test_a_bug_leaves_a_log_to_paste(tmp_path, has_place_for_a_log):
+    program = "import sys; from llmc.cli.failures import tell; sys.exit(tell(ZeroDivisionError('a\\x1b[31mb')))"
+    limit = "unlimited" if has_place_for_a_log else "0"
+    done = subprocess.run(
+        ["sh", "-c", f'ulimit -f {limit}; exec "$@"', "sh", PROGRAM.with_name("python"), "-c", program],
+        env={"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 3
+    assert "error: this is a bug in LLMC: ZeroDivisionError: a" in done.stderr
+    assert "\x1b" not in done.stderr
+    if has_place_for_a_log:
+        (log,) = tmp_path.glob("llmc-bug-*.log")
+        assert done.stderr.endswith(f"\nhint: please report it with the content of {log}\n")
+        assert "ZeroDivisionError" in log.read_text()
+    else:
+        assert done.stderr.endswith("\nhint: please report it with the lines above\n")
+
+
+def test_an_interrupted_command(place):
+    process = subprocess.Popen(
+        place.llmc.command("events", "--follow", "--json"),
+        env=place.llmc.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        first = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert first["worker"] == "adam"
+    assert (process.returncode, said) == (130, "interrupted\n")
+
+
+# --- where the root is ------------------------------------------------------------------------------
+
+
+def test_the_root_can_be_named_before_and_after_the_verb(place, tmp_path):
+    root, elsewhere = str(place.root), {"LLMC_ROOT": str(tmp_path)}
+    for words in (["--root", root, "status"], ["status", "--root", root], ["config", "path", f"--root={root}"]):
+        assert root in place.llmc.run(*words, env=elsewhere).out
+    assert str(tmp_path) in place.llmc.run("status", env=elsewhere, check=False).err
+
+
+@pytest.mark.parametrize("unset", [None, ""])
+def test_the_root_around_us_and_the_usual_one(place, unset):
+    env = {"LLMC_ROOT": unset}
+    inside = place.root / ".worktrees" / "adam"
+    assert place.llmc.run("config", "path", cwd=inside, env=env).out == f"{place.root}/config.toml\n"
+    usual = place.llmc.home / "llmc"
+    assert f"there is no LLMC root at {usual}" in place.llmc.run("config", "path", env=env, check=False).err
+    usual.symlink_to(place.root)
+    try:
+        assert place.llmc.run("config", "path", env=env).out == f"{place.root}/config.toml\n"
+    finally:
+        usual.unlink()
+
+
+def test_a_settings_file_of_somebody_else_is_no_root(place, tmp_path):
+    (tmp_path / "config.toml").write_text("")
+    said = place.llmc.run("status", cwd=tmp_path, env={"LLMC_ROOT": None}, check=False)
+    assert f"there is no LLMC root at {place.llmc.home}/llmc" in said.err
+
+
+# --- JSON -------------------------------------------------------------------------------------------
+
+STATUS = {"schema": int, "root": str, "daemon": dict, "branch": str, "workers": list}
+WORKER = {
+    "name": str,
+    "status": str,
+    "work": str,
+    "session": str,
+    "agent": str,
+    "attention": dict,
+    "current_prompt": str,
+    "branch": str,
+    "worktree_path": str,
+    "commit_sha": (str, type(None)),
+    "last_activity_unix": NUMBER,
+    "crash_count": int,
+    "evidence": dict,
+}
+ATTENTION = {
+    "state": str,
+    "detail": (str, type(None)),
+    "confidence": NUMBER,
+    "source": str,
+    "age_secs": (*NUMBER, type(None)),
+}
+RECEIPT = {"outcome": str, "proof": str, "attempts": int, "elapsed_ms": int, "bytes": int, "sha256": str}
+
+
+def check_fields(data, fields):
+    assert {name: type(data.get(name)) for name, kind in fields.items() if not isinstance(data.get(name), kind)} == {}
+
+
+def check_status(document, *, running):
+    check_fields(document, STATUS)
+    assert document["schema"] == 1
+    assert document["branch"] == "main"
+    assert document["daemon"]["running"] is running
+    assert isinstance(document["daemon"]["pid"], int if running else type(None))
+    for worker in document["workers"]:
+        check_fields(worker, WORKER)
+        check_fields(worker["attention"], ATTENTION)
+        check_fields(worker["evidence"], {"signal": str, "at_unix": NUMBER})
+
+
+def test_status_as_json_without_a_daemon(place):
+    for words in (["status", "--json"], ["status", "--json", "--root", str(place.root)]):
+        document = json.loads(place.llmc.run(*words).out)
+        check_status(document, running=False)
+        adam, baker = document["workers"]
+        assert document["root"] == str(place.root)
+        assert (adam["name"], adam["status"], adam["work"], adam["session"]) == (
+            "adam",
+            "offline",
+            "needs_review",
+            "down",
+        )
+        assert adam["branch"] == "llmc/adam"
+        assert adam["worktree_path"] == f"{place.root}/.worktrees/adam"
+        assert baker["commit_sha"] is None
+
+
+def test_status_for_a_status_line(place):
+    assert place.llmc.run("status", "--short").out == "[adam: offline] [baker: offline]\n"
+
+
+def test_status_that_goes_on_as_json(place):
+    process = subprocess.Popen(
+        place.llmc.command("status", "--watch", "--json"), env=place.llmc.environment(), stdout=subprocess.PIPE
+    )
+    with process:
+        document = json.loads(process.stdout.readline())
+        process.terminate()
+    check_status(document, running=False)
+
+
+def test_everything_that_answers_answers_as_json(place):
+    lines = (
+        "events",
+        "events adam",
+        "logs adam",
+        "explain adam",
+        "undo --list",
+        "config get repo.branch",
+        "config check",
+        "config path",
+        "review adam --interface stat",
+        "doctor",
+    )
+    said = place.llmc.run_all([[*line.split(), "--json"] for line in lines])
+    answers = {line: json.loads(said[f"{line} --json"].out) for line in lines}
+    assert {line for line in lines if said[f"{line} --json"].code != 0} <= {"doctor"}
+    assert answers["config get repo.branch"] == {"key": "repo.branch", "value": "main"}
+    assert answers["review adam --interface stat"]["worker"] == "adam"
+    assert {event["worker"] for event in answers["events adam"]} == {"adam"}
+    assert "signals" in answers["explain adam"]
+
+
+def test_a_story_as_json(tmp_path):
+    """Every command that changes something, once, with a real agent program and the daemon."""
+    with own_environment(tmp_path / "home"):
+        source = make_repository(tmp_path / "source")
+    with Llmc(tmp_path / "home", tmp_path / "root") as llmc:
+
+        def ask(*words):
+            said = llmc.run(*words, "--json")
+            assert said.err == ""
+            return json.loads(said.out)
+
+        def status_of(name):
+            return next(each for each in ask("status")["workers"] if each["name"] == name)["status"]
+
+        assert ask("init", "--source", str(source))["branch"] == "main"
+        assert ask("add", "adam", "--agent", "demo")["branch"] == "llmc/adam"
+        assert ask("up", "--detach")["workers"] == {"adam": "idle"}
+        receipt = ask("start", "--prompt", "first note", "--wait")
+        check_fields(receipt, RECEIPT)
+        assert receipt["outcome"] == "delivered"
+        check_status(ask("status"), running=True)
+        assert status_of("adam") == "needs_review"
+        assert ask("peek", "adam", "-n", "5")["dead"] is False
+        assert "first" in ask("review")["diff"]
+        check_fields(ask("reject", "say more"), RECEIPT)
+        wait_until(lambda: status_of("adam") == "needs_review")
+        assert ask("review", "adam")["worker"] == "adam"
+        assert ask("rebase", "adam")["conflicted_files"] == []
+        assert ask("accept")["branch"] == "main"
+        check_fields(ask("message", "adam", "hello", "--wait"), RECEIPT)
+        assert ask("reset", "adam", "--yes")["status"] == "idle"
+        assert ask("restart", "adam")["status"] == "idle"
+        assert ask("config", "set", "policy.autonomy", "assist")["value"] == "assist"
+        assert ask("undo", "adam", "--yes")["worker"] == "adam"
+        assert ask("down", "--force") == {"stopped": ["adam"]}
+        assert ask("nuke", "adam", "--yes") == {"removed": ["adam"]}
+
+
+# --- completion -------------------------------------------------------------------------------------
+
+
+def in_shell(place, *argv):
+    env = place.llmc.environment({"PATH": f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"})
+    done = subprocess.run(argv, env=env, cwd=place.llmc.home, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def test_completion_for_bash(place):
+    script = """
+        eval "$(llmc completion bash)"
+        complete -p llmc >/dev/null || exit 1
+        COMP_WORDS=({words}) COMP_CWORD={last}; _llmc; echo "${{COMPREPLY[@]}}"
+    """
+
+    def completed(*words):
+        quoted = " ".join(f"'{word}'" for word in words)
+        return set(in_shell(place, "bash", "-c", script.format(words=quoted, last=len(words) - 1)))
+
+    assert completed("llmc", "st") == {"status", "start"}
+    assert completed("llmc", "peek", "a") == {"adam"}
+    assert completed("llmc", "--root", str(place.root), "review", "--inter") == {"--interface"}
+    assert {"get", "set", "path", "check"} <= completed("llmc", "config", "")
+
+
+def test_completion_for_zsh(place):
+    said = place.llmc.run("completion", "zsh").out
+    assert said.startswith("#compdef llmc\n")
+    assert all(f"        {command.name}) compadd " in said for command in COMMANDS)
+    if shutil.which("zsh"):
+        load = 'autoload -Uz compinit; compinit -u -D; eval "$(llmc completion zsh)"; echo $_comps[llmc]'
+        assert in_shell(place, "zsh", "-fc", load) == ["_llmc"]
+
+
+def test_completion_for_fish(place):
+    said = place.llmc.run("completion", "fish").out
+    assert all(f"-a {command.name} " in said for command in COMMANDS)
+    if shutil.which("fish"):
+        found = in_shell(place, "fish", "--no-config", "-c", 'llmc completion fish | source; complete -C "llmc stat"')
+        assert found[0] == "status"
+        found = in_shell(place, "fish", "--no-config", "-c", 'llmc completion fish | source; complete -C "llmc peek a"')
+        assert found[0] == "adam"

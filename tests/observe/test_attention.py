@@ -1,0 +1,90 @@
+"""What an agent seems to be doing: from its reports or its screen, shown with its age, never kept as the truth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from llmc.agents.reports import Report
+from llmc.core.classify import Reading
+from llmc.model import Session, Work
+from llmc.observe.attention import note_reading, note_report
+from llmc.site import Site
+from testing.story import Story, told_in
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    with told_in(tmp_path) as story:
+        yield story
+
+
+def kept(site: Site, name: str = "adam") -> dict[str, object]:
+    data = json.loads(Path(site.root.attention_file(name)).read_text())
+    assert isinstance(data, dict)
+    return data
+
+
+@pytest.mark.parametrize(
+    ("report", "state", "detail"),
+    [
+        (Report("session_start"), "READY", None),
+        (Report("prompt", "do it"), "BUSY", None),
+        (Report("activity", "Edit"), "BUSY", None),
+        (Report("permission", "rm x"), "NEEDS_CONFIRMATION", "permission"),
+        (Report("question", "which?"), "NEEDS_CONFIRMATION", "question"),
+        (Report("failure", "429", failure="rate_limit"), "ERROR", "rate_limit"),
+        (Report("failure", "?", failure="something new"), "ERROR", "api"),
+        (Report("turn_end"), "READY", None),
+    ],
+)
+def test_a_report_is_certain(story: Story, report: Report, state: str, detail: str | None) -> None:
+    site = story.begin().site
+    note_report(site, "adam", report, 123.0)
+    assert kept(site) == {"state": state, "detail": detail, "confidence": 1.0, "source": "hook", "at_unix": 123.0}
+
+
+def test_a_screen_is_less_certain_and_replaces_what_was(story: Story) -> None:
+    site = story.begin().site
+    note_report(site, "adam", Report("prompt"), 1.0)
+    note_reading(site, "adam", Reading("NEEDS_CONFIRMATION", "trust", "trust"), 2.0)
+    shown = kept(site)
+    assert (shown["state"], shown["detail"], shown["source"], shown["at_unix"]) == (
+        "NEEDS_CONFIRMATION",
+        "trust",
+        "screen",
+        2.0,
+    )
+    assert isinstance(shown["confidence"], float)
+    assert shown["confidence"] < 1.0
+    assert [path.name for path in Path(site.root.attention_file("adam")).parent.iterdir()] == ["adam.json"]
+
+
+def test_status_shows_it_with_its_age_while_the_session_is_up(story: Story) -> None:
+    story.begin("adam").up()
+    story.task("adam", "permit make")
+    story.wait("adam", Work.NEEDS_INPUT)
+    (shown,) = story.json("status")["workers"]
+    attention = shown["attention"]
+    assert (attention["state"], attention["detail"], attention["source"]) == (
+        "NEEDS_CONFIRMATION",
+        "permission",
+        "hook",
+    )
+    assert 0 <= attention["age_secs"] < 60
+    assert "asks" in story.llmc("status").out
+
+    story.llmc("down", "--force")
+    (shown,) = story.json("status")["workers"]
+    assert (shown["status"], shown["attention"]["state"]) == ("offline", "UNKNOWN")
+
+
+def test_it_goes_with_its_worker(story: Story) -> None:
+    story.begin("adam").up()
+    story.wait("adam", session=Session.UP)
+    note_report(story.site, "adam", Report("prompt"), 1.0)
+    story.llmc("nuke", "adam", "--yes")
+    assert not Path(story.root.attention_file("adam")).exists()

@@ -1,0 +1,234 @@
+"""What is there becomes events: reports, branches, terminals, timers. Looking twice changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from llmc.core import events as ev
+from llmc.git.rebase import abort_rebase, rebase_in_progress
+from llmc.model import Session, Turn, Work
+from llmc.observe.tending import tend_session, tend_work
+from llmc.perform.settle import ask
+from llmc.tmux.server import TmuxError
+from testing.story import SILENT, Story, told_in
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    with told_in(tmp_path) as story:
+        yield story
+
+
+def report(story: Story, name: str, event: str, **fields: object) -> None:
+    """What an agent does to report: a file that has its name only once it is complete."""
+    spool = Path(story.root.spool(name))
+    spool.mkdir(parents=True, exist_ok=True)
+    number = len(list(spool.iterdir()))
+    unfinished = spool / f".{number:06d}"
+    unfinished.write_text(json.dumps({"event": event, **fields}))
+    os.utime(unfinished, (1000.0 + number, 1000.0 + number))
+    unfinished.rename(spool / f"{number:06d}.json")
+
+
+def at_work(story: Story, **fields: object) -> None:
+    """A worker in the middle of a task whose agent is up, as far as the record says."""
+    working = {"work": Work.WORKING, "session": Session.UP, "turn": Turn.OPEN, "current_prompt": "do it"}
+    story.begin("adam").rewrite("adam", **{**working, **fields})
+
+
+def tend(story: Story) -> list[str]:
+    return [decision.signal for decision in tend_work(story.site, "adam") if decision.changed]
+
+
+# --- reports ----------------------------------------------------------------------------------------
+
+
+def test_the_end_of_a_turn_with_a_commit_asks_for_review(story: Story) -> None:
+    at_work(story)
+    sha = story.commit_as("adam", "a.txt", "x\n", "Add a")
+    report(story, "adam", "turn_end")
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, worker.commit_sha) == (Work.NEEDS_REVIEW, sha)
+    assert worker.evidence.at_unix == 1000.0, "when the agent said so, not when we read it"
+    assert tend(story) == [], "looking again changes nothing"
+
+
+def test_the_end_of_a_turn_without_a_commit_asks_for_the_person(story: Story) -> None:
+    at_work(story)
+    report(story, "adam", "turn_end")
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, worker.evidence.detail) == (Work.NEEDS_INPUT, "its turn ended with no commit")
+
+
+def test_uncommitted_changes_are_named_as_the_reason(story: Story) -> None:
+    at_work(story)
+    Path(story.worker("adam").worktree_path, "half.txt").write_text("half done\n")
+    report(story, "adam", "turn_end")
+    tend(story)
+    worker = story.worker("adam")
+    assert worker.work is Work.NEEDS_INPUT
+    assert worker.evidence.detail == "its turn ended with uncommitted changes and no commit"
+
+
+def test_what_still_runs_in_the_background_is_not_done(story: Story) -> None:
+    at_work(story)
+    story.commit_as("adam", "a.txt", "x\n", "Add a")
+    report(story, "adam", "turn_end", background=True)
+    tend(story)
+    assert story.worker("adam").work is Work.WORKING
+
+
+def test_a_flood_of_reports_is_read_to_its_end(story: Story) -> None:
+    at_work(story)
+    for _ in range(450):
+        report(story, "adam", "activity", tool="Edit")
+    report(story, "adam", "question", text="Which one?")
+    tend(story)
+    assert story.worker("adam").evidence.detail == "it asks: Which one?"
+    assert list(Path(story.root.spool("adam")).glob("*.json")) == []
+
+
+def test_what_is_no_report_holds_up_nothing(story: Story) -> None:
+    at_work(story)
+    report(story, "adam", "turn_start")
+    (Path(story.root.spool("adam")) / "broken.json").write_text("{")
+    report(story, "adam", "permission", command="rm x")
+    tend(story)
+    assert story.worker("adam").evidence.detail == "it asks for permission: rm x"
+    assert list(Path(story.root.spool("adam")).glob("*.json")) == []
+
+
+# --- branches ---------------------------------------------------------------------------------------
+
+
+def test_a_commit_of_an_agent_that_reports_waits_for_the_end_of_its_turn(story: Story) -> None:
+    at_work(story, reports_events=True)
+    sha = story.commit_as("adam", "a.txt", "x\n", "Add a")
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, worker.commit_sha) == (Work.WORKING, sha)
+
+
+def test_work_that_was_merged_elsewhere_no_longer_waits(story: Story) -> None:
+    at_work(story, work=Work.WORKING)
+    sha = story.commit_as("adam", "a.txt", "x\n", "Add a")
+    report(story, "adam", "turn_end")
+    tend(story)
+    story.git("fetch", "--quiet", story.worker("adam").worktree_path, "HEAD")
+    story.git("merge", "--quiet", "--ff-only", sha)
+    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, worker.commit_sha) == (Work.NEEDS_INPUT, None)
+    assert worker.evidence.detail == "its commits are no longer ahead of the branch"
+
+
+def in_conflict(story: Story) -> str:
+    """A worker whose rebase has stopped, and whose agent has been asked. The commit that it had."""
+    at_work(story, reports_events=True, turn=Turn.OVER)
+    before = story.commit_as("adam", "README", "ours\n", "Ours")
+    tip = story.commit_upstream("README", "theirs\n", "Theirs")
+    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    tend(story)
+    assert story.worker("adam").work is Work.NEEDS_REVIEW
+    ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
+    assert story.worker("adam").work is Work.REBASING
+    return before
+
+
+def resolve(story: Story) -> None:
+    worktree = story.worker("adam").worktree_path
+    Path(worktree, "README").write_text("theirs\nours\n")
+    story.git("add", "--all", cwd=worktree)
+    story.git("rebase", "--continue", cwd=worktree)
+
+
+def test_a_rebase_that_goes_on_moves_nothing(story: Story) -> None:
+    in_conflict(story)
+    assert rebase_in_progress(story.site.git, story.worker("adam").worktree_path)
+    assert tend(story) == []
+    assert story.worker("adam").work is Work.REBASING
+
+
+def test_a_resolved_conflict_comes_back_for_review(story: Story) -> None:
+    before = in_conflict(story)
+    resolve(story)
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, worker.conflicted_files) == (Work.NEEDS_REVIEW, ())
+    assert worker.commit_sha != before
+    assert worker.base_sha == story.git("rev-parse", "main")
+
+
+def test_a_resolved_conflict_is_none_that_was_aborted_when_the_branch_went_on(story: Story) -> None:
+    in_conflict(story)
+    stands_on = story.git("rev-parse", "main")
+    resolve(story)
+    story.commit_upstream("other.txt", "other\n", "Meanwhile")
+    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, worker.evidence.signal) == (Work.NEEDS_REVIEW, "git.resolved")
+    assert worker.base_sha == stands_on
+
+
+def test_an_aborted_rebase_is_told_from_a_resolved_one(story: Story) -> None:
+    before = in_conflict(story)
+    abort_rebase(story.site.git, story.worker("adam").worktree_path)
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, worker.commit_sha) == (Work.NEEDS_REVIEW, before)
+    assert worker.evidence.signal == "git.rebase_aborted"
+
+
+# --- terminals --------------------------------------------------------------------------------------
+
+
+def test_no_answer_of_tmux_moves_nobody(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_work(story)
+    programs = story.place / "bin"
+    programs.mkdir()
+    (programs / "tmux").write_text("#!/bin/sh\necho 'lost server' >&2\nexit 1\n")
+    (programs / "tmux").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    before = story.worker("adam")
+    with pytest.raises(TmuxError):
+        tend_session(story.site, "adam", story.site.panes())
+    assert story.worker("adam") == before
+
+
+def test_a_session_that_is_gone_takes_no_work_with_it(story: Story) -> None:
+    at_work(story)
+    (decision,) = tend_session(story.site, "adam", story.site.panes())
+    assert decision.signal == "session.gone"
+    worker = story.worker("adam")
+    assert (worker.work, worker.session, worker.current_prompt) == (Work.WORKING, Session.DOWN, "do it")
+
+
+def test_a_session_that_nobody_knew_of_is_taken_over(story: Story) -> None:
+    story.begin("adam")
+    story.up()
+    os.kill(story.daemon(), 15)
+    story.site.ledger.apply("adam", ev.SessionVanished(story.site.now()))
+    assert tend_session(story.site, "adam", story.site.panes()) == [], "only who acts for the worker may say so"
+    tend(story)
+    assert story.worker("adam").session is Session.UP
+
+
+# --- agents that report nothing ---------------------------------------------------------------------
+
+
+def test_a_commit_of_a_silent_agent_counts_after_the_grace_time(story: Story) -> None:
+    story.begin("adam", agent="silent", agents=SILENT, policy__commit_grace_secs="0.2").up()
+    story.task("adam", "write a.txt x", "commit Add a", "sleep 1000")
+    worker = story.wait("adam", Work.NEEDS_REVIEW)
+    assert not worker.reports_events
+    assert worker.evidence.signal == "timer"
+    assert worker.commit_sha == story.git("rev-parse", "HEAD", cwd=worker.worktree_path)

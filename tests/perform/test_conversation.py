@@ -1,0 +1,181 @@
+"""A text gets to the agent once, byte for byte, with a proof; or the receipt says that it did not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from llmc.core import events as ev
+from llmc.host.processes import is_running
+from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
+from llmc.observe.tending import tend_work
+from llmc.perform.settle import Settled, ask, settle
+from testing.story import SILENT, Story, end_abruptly, script, told_in
+
+AWKWARD = [
+    "-rf /",
+    "/clear",
+    "ends with a semicolon;",
+    "tabs\tand\nnewlines\n\n  and indents",
+    "emoji 🙂🏽, CJK 漢字, combining e\u0301, right to left שלום, quotes '\"`$(x) #{pane_id} \\;",
+    "long " + "word " * 4000 + "end",
+]
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    with told_in(tmp_path) as story:
+        yield story
+
+
+def online(story: Story, agent: str = "demo") -> Story:
+    """A worker whose agent is up, and no daemon that would read its reports."""
+    story.begin("adam", agent=agent, agents=SILENT)
+    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    assert story.worker("adam").session is Session.UP
+    return story
+
+
+def send(story: Story, text: str) -> Settled:
+    return ask(story.site, "adam", ev.MessageGiven(story.site.now(), text))
+
+
+def receipt_of(settled: Settled) -> Receipt:
+    (receipt,) = settled.receipts
+    return receipt
+
+
+def reported(story: Story) -> list[str]:
+    """The prompts that the agent has accepted and nobody has read yet."""
+    files = sorted(Path(story.root.spool("adam")).glob("*.json"))
+    events = [json.loads(file.read_text()) for file in files]
+    return [event["text"] for event in events if event["event"] == "prompt"]
+
+
+def begun(story: Story, text: str) -> str:
+    """What a sender leaves that died in the middle of a delivery. The text's step."""
+    site = story.site
+    site.ledger.apply("adam", ev.MessageGiven(site.now(), text))
+    step = site.worker("adam").pending[0]
+    site.ledger.apply("adam", ev.StepBegun(site.now(), step.id))
+    return step.id
+
+
+# --- delivered --------------------------------------------------------------------------------------
+
+
+def test_every_text_arrives_byte_for_byte(story: Story) -> None:
+    online(story)
+    for text in AWKWARD:
+        receipt = receipt_of(send(story, f"{text}\ndemo:nothing"))
+        assert (receipt.outcome, receipt.proof) == (Outcome.DELIVERED, Proof.HOOK)
+        assert receipt.bytes == len(f"{text}\ndemo:nothing".encode())
+        assert receipt.sha256 == hashlib.sha256(f"{text}\ndemo:nothing".encode()).hexdigest()
+    assert reported(story) == [f"{text}\ndemo:nothing" for text in AWKWARD]
+
+
+def test_a_busy_agent_takes_it_into_its_queue(story: Story) -> None:
+    online(story)
+    send(story, script("hang"))
+    story.until(lambda: "Working" in story.screen("adam"))
+    receipt = receipt_of(send(story, script("nothing")))
+    assert (receipt.outcome, receipt.proof) == (Outcome.QUEUED, Proof.COMPOSER)
+
+
+def test_a_silent_agent_proves_it_by_its_input_line(story: Story) -> None:
+    online(story, "silent")
+    receipt = receipt_of(send(story, script("say hello")))
+    assert (receipt.outcome, receipt.proof) == (Outcome.DELIVERED, Proof.COMPOSER)
+
+
+def test_copy_mode_of_somebody_who_looks_back_is_left(story: Story) -> None:
+    online(story)
+    story.site.tmux.run("copy-mode", "-t", story.pane("adam").id)
+    assert story.pane("adam").in_mode
+    assert receipt_of(send(story, script("nothing"))).outcome is Outcome.DELIVERED
+
+
+# --- refused ----------------------------------------------------------------------------------------
+
+
+def test_an_open_dialog_takes_no_text(story: Story) -> None:
+    online(story)
+    send(story, script("permit make"))
+    story.until(lambda: "Do you want" in story.screen("adam"))
+    story.rewrite("adam", work=Work.NEEDS_INPUT, turn=Turn.OPEN)
+    before = story.worker("adam")
+    settled = send(story, "and also this")
+    receipt = receipt_of(settled)
+    assert receipt.outcome is Outcome.UNDELIVERED
+    assert "a dialog is open (permission)" in receipt.reason
+    after = story.worker("adam")
+    assert (after.work, after.turn, after.pending) == (before.work, before.turn, ())
+    assert "Do you want" in story.screen("adam"), "nothing was typed"
+
+
+def test_an_agent_that_is_gone_gets_nothing(story: Story) -> None:
+    online(story)
+    end_abruptly(story.pane("adam").pid)
+    receipt = receipt_of(send(story, "hello"))
+    assert receipt.outcome is Outcome.UNDELIVERED
+    assert "ended" in receipt.reason
+
+
+def test_without_tmux_there_is_nobody_to_send_to(story: Story) -> None:
+    online(story)
+    server = story.pane("adam").server_pid
+    end_abruptly(server)
+    assert not is_running(server)
+    assert receipt_of(send(story, "hello")).reason == "its session is not running"
+
+
+# --- cut short --------------------------------------------------------------------------------------
+
+
+def test_what_the_agent_has_reported_is_not_sent_again(story: Story) -> None:
+    online(story)
+    send(story, script("nothing"))
+    tend_work(story.site, "adam")
+    text = script("say only once", "nothing")
+    begun(story, text)
+    story.site.tmux.paste(story.pane("adam").id, text.encode(), "by-the-dead-sender")
+    story.press("adam", "Enter")
+    story.until(lambda: reported(story) == [text])
+    receipt = receipt_of(settle(story.site, "adam"))
+    assert (receipt.outcome, receipt.proof) == (Outcome.DELIVERED, Proof.HOOK)
+    assert reported(story) == [text]
+
+
+def test_what_still_stands_in_the_input_line_is_submitted(story: Story) -> None:
+    online(story)
+    text = script("say only once", "nothing")
+    begun(story, text)
+    story.site.tmux.paste(story.pane("adam").id, text.encode(), "by-the-dead-sender")
+    story.until(lambda: "only once" in story.screen("adam"))
+    receipt = receipt_of(settle(story.site, "adam"))
+    assert (receipt.outcome, receipt.proof) == (Outcome.DELIVERED, Proof.HOOK)
+    assert reported(story) == [text]
+
+
+def test_what_nothing_proves_is_unknown_and_not_sent_again(story: Story) -> None:
+    online(story, "silent")
+    begun(story, script("say twice?"))
+    receipt = receipt_of(settle(story.site, "adam"))
+    assert (receipt.outcome, receipt.proof) == (Outcome.UNKNOWN, Proof.NONE)
+    assert "twice?" not in story.screen("adam")
+    assert story.worker("adam").pending == ()
+
+
+def test_an_earlier_text_of_the_same_words_proves_nothing(story: Story) -> None:
+    online(story)
+    text = script("nothing")
+    assert receipt_of(send(story, text)).proof is Proof.HOOK
+    tend_work(story.site, "adam")
+    assert story.prompts("adam") == 1
+    begun(story, text)
+    end_abruptly(story.pane("adam").server_pid)
+    assert receipt_of(settle(story.site, "adam")).outcome is Outcome.UNKNOWN
