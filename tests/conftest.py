@@ -8,9 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import settings
 
 from testing.terminals import end_servers
 from testing.terminals import private_tmux as private_tmux
+
+# How long one example takes says more about the machine than about the code.
+settings.register_profile("llmc", deadline=None)
+settings.load_profile("llmc")
 
 FOREIGN = ("GIT_", "LLMC_", "TMUX", "XDG_", "CLAUDE", "CODEX", "GEMINI", "OPENCODE")
 GIT_SETTINGS = """\

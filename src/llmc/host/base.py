@@ -28,6 +28,17 @@ class Completed:
         return self.err.decode("utf-8", "replace").strip() or self.text.strip()
 
 
+class Talk(Protocol):
+    """A program that runs beside us and is spoken to in lines."""
+
+    def say(self, line: bytes) -> None: ...
+
+    def hear(self) -> bytes:
+        """The next line, without its end. Raises EOFError when there is none any more."""
+
+    def close(self) -> None: ...
+
+
 class Host(Protocol):
     """One machine. Paths are strings of that machine."""
 
@@ -44,6 +55,9 @@ class Host(Protocol):
 
         Raises ProgramMissingError, or ProgramHungError after `timeout` seconds, when it has ended the process tree.
         """
+
+    def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
+        """Starts a program that is spoken to in lines."""
 
     def which(self, program: str) -> str | None: ...
 

@@ -11,8 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from llmc.errors import LlmcError
-from llmc.host.base import Completed
+from llmc.host.base import Completed, Talk
 from llmc.host.processes import family, kill
+from llmc.host.talking import TalkingProgram
 
 PIPES_CLOSE_WITHIN_SECS = 1.0
 
@@ -61,6 +62,9 @@ class LocalHost:
                 _end(process)
                 raise
         return Completed(process.returncode, out, err)
+
+    def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
+        return TalkingProgram(argv, env)
 
     def which(self, program: str) -> str | None:
         return shutil.which(program)

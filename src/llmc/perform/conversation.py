@@ -17,9 +17,10 @@ from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.site import Site
 from llmc.store.lock import FileLock
 from llmc.store.spool import peek
-from llmc.tmux.server import PaneGoneError
+from llmc.tmux.server import PaneGoneError, Tmux
 
-LOOK_EVERY_SECS = 0.02
+FIRST_PAUSE_SECS = 0.002
+LONGEST_PAUSE_SECS = 0.05
 PANE_LOCK_SECS = 60.0
 EVENTS_LOOKED_AT = 200
 CUT_SHORT = Action(
@@ -34,6 +35,7 @@ class Terminal:
     site: Site
     worker: Worker
     agent: Agent
+    tmux: Tmux
     pane: str
     text: str
     digests: frozenset[str]
@@ -44,7 +46,7 @@ class Terminal:
     def look(self) -> Look:
         now = time.monotonic()
         try:
-            facts, screen = self.site.tmux.look(self.pane)
+            facts, screen = self.tmux.look(self.pane)
         except PaneGoneError:
             return Look(now, gone=True, heard=self.heard())
         reading = read_screen(self.agent.pack, screen)
@@ -73,7 +75,7 @@ class Terminal:
         return any(report.kind == "session_start" and report.text == "clear" for report, _ in reports)
 
     def act(self, action: Action, step: Step) -> None:
-        tmux = self.site.tmux
+        tmux = self.tmux
         match action.do:
             case Do.LEAVE_COPY_MODE:
                 tmux.leave_copy_mode(self.pane)
@@ -85,8 +87,6 @@ class Terminal:
                 tmux.press(self.pane, "C-u")
             case Do.SUBMIT:
                 tmux.press(self.pane, self.agent.submit)
-            case _:
-                time.sleep(LOOK_EVERY_SECS)
 
 
 def spooled_reports(site: Site, worker: Worker, since: float) -> list[tuple[Report, float]]:
@@ -159,7 +159,7 @@ def _resume(site: Site, worker: Worker, step: Step, text: str) -> Action:
     before = replace(worker, heard_prompts=worker.heard_prompts[: len(worker.heard_prompts) - heard_since])
     pane = site.tmux.panes().get(worker.session_id)
     agent, digests = site.agent_of(worker), prompt_digests(text)
-    terminal = Terminal(site, before, agent, pane.id if pane else "", text, digests, began, False)
+    terminal = Terminal(site, before, agent, site.tmux, pane.id if pane else "", text, digests, began, False)
     if terminal.heard():
         return Action(Do.FINISH, Outcome.DELIVERED, Proof.HOOK)
     if pane is None:
@@ -195,8 +195,9 @@ def _send(site: Site, worker: Worker, step: Step, text: str, *, typed: bool) -> 
     pane = site.tmux.panes().get(worker.session_id)
     if pane is None:
         return Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "its session is not running", refused=True), 0
-    terminal = Terminal(site, worker, site.agent_of(worker), pane.id, text, prompt_digests(text), site.now(), typed)
-    with lock_terminal(site, worker):
+    agent, digests = site.agent_of(worker), prompt_digests(text)
+    with lock_terminal(site, worker), site.tmux.talking(worker.session_id) as tmux:
+        terminal = Terminal(site, worker, agent, tmux, pane.id, text, digests, site.now(), typed)
         return _drive(terminal, step, lambda: _mark_begun(site, worker, step, typed))
 
 
@@ -217,10 +218,15 @@ def _drive(terminal: Terminal, step: Step, about_to_paste: Callable[[], None]) -
         reports_events=agent.reports_clear if terminal.typed else agent.reports_events,
         events_proven=terminal.worker.reports_events and not terminal.typed,
     )
+    pause = FIRST_PAUSE_SECS
     while True:
         progress, action = advance(progress, terminal.look())
         if action.do is Do.FINISH:
             return action, progress.attempts
+        pause = min(pause * 1.5, LONGEST_PAUSE_SECS) if action.do is Do.LOOK_AGAIN else FIRST_PAUSE_SECS
+        if action.do is Do.LOOK_AGAIN:
+            time.sleep(pause)
+            continue
         if action.do is Do.PASTE and progress.attempts == 1:
             about_to_paste()
         try:

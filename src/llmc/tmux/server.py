@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from llmc.errors import LlmcError
-from llmc.host.base import Completed, Host
+from llmc.host.base import Completed, Host, Talk
+from llmc.tmux.control import ControlChannel
 from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_pane, says_no_sessions
 
 MINIMUM = (3, 2)
@@ -49,8 +51,21 @@ class Tmux:
     host: Host
     socket: str
     """The name of the server (`-L`)."""
+    channel: ControlChannel | None = None
+
+    @contextmanager
+    def talking(self, session: str) -> Iterator[Tmux]:
+        """The same server through one client that stays for a while: many questions, one process."""
+        attach = ("-C", "attach-session", "-f", "no-output,ignore-size", "-t", f"={session}")
+        talk = self.host.talk_to(["tmux", "-u", "-L", self.socket, *attach], self._environment())
+        try:
+            yield replace(self, channel=_channel(talk))
+        finally:
+            talk.close()
 
     def run(self, *command: str, stdin: bytes = b"", timeout: float = 20.0) -> Completed:
+        if self.channel is not None and self.channel.usable and not stdin:
+            return self.channel.run(command)
         # -u: without it tmux replaces what is not ASCII in its answers when the locale is C.
         return self.host.run(
             ["tmux", "-u", "-L", self.socket, *command], env=self._environment(), stdin=stdin, timeout=timeout
@@ -192,6 +207,14 @@ def _pane(line: str) -> Pane:
 def _literal(word: str) -> str:
     """A trailing semicolon would be taken as tmux's own command separator."""
     return word[:-1] + "\\;" if word.endswith(";") else word
+
+
+def _channel(talk: Talk) -> ControlChannel | None:
+    """None when there is nobody to talk to: each question then finds out by itself what is the matter."""
+    try:
+        return ControlChannel(talk)
+    except EOFError:
+        return None
 
 
 def _say(text: str) -> tuple[str, ...]:

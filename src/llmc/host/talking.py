@@ -1,0 +1,54 @@
+"""A program that runs beside us and is spoken to in lines."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+
+ANSWERS_WITHIN_SECS = 10.0
+
+
+class TalkingProgram:
+    """Raises EOFError when the program has ended, or says nothing for too long."""
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(
+            argv,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+            bufsize=0,
+        )
+        self._heard = b""
+
+    def say(self, line: bytes) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line)
+        except BrokenPipeError:
+            raise EOFError("the program has ended") from None
+
+    def hear(self) -> bytes:
+        until = time.monotonic() + ANSWERS_WITHIN_SECS
+        while b"\n" not in self._heard:
+            self._heard += self._read(until)
+        line, _, self._heard = self._heard.partition(b"\n")
+        return line
+
+    def _read(self, until: float) -> bytes:
+        assert self._process.stdout is not None
+        fd = self._process.stdout.fileno()
+        ready, _, _ = select.select([fd], [], [], max(0.0, until - time.monotonic()))
+        data = os.read(fd, 65536) if ready else b""
+        if not data:
+            raise EOFError("the program has ended or says nothing")
+        return data
+
+    def close(self) -> None:
+        with self._process:
+            self._process.kill()
