@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,15 @@ from testing.roots import make_repository
 from testing.waiting import wait_until
 
 SIZE = (160, 50)
+LOOK_EVERY_SECS = 0.1
+"""A look takes three processes, and the agent needs the processor."""
 PATIENCE_SECS = 90.0
 """opencode alone burns twenty seconds of a processor until its first answer."""
 PROMPT = """\
 Bitte größer machen → 日本語, "quoted" 'so' and `$(so)`; 100 % \\n
 
 \tone tab, then: model:commit(notes.txt)"""
+PASTED, DONE = re.compile(r"model:commit|\[Pasted"), re.compile("All done")
 LOOK_AROUND = """\
 import errno, socket
 print([line.split(":")[0].strip() for line in open("/proc/net/dev").readlines()[2:]])
@@ -55,14 +59,22 @@ def start_agent(machine: AgentMachine, repository: Path, configuration: Path) ->
     tmux = Tmux(machine.host, "llmc-smoke")
     tmux.start(str(configuration))
     pane = tmux.new_session("agent", str(repository), machine.agent.argv, {}, SIZE)
-    wait_until(lambda: machine.agent.composer.search(tmux.capture(pane.id)), PATIENCE_SECS)
+    wait_for_screen(tmux, pane, machine.agent.composer)
     return tmux, pane
+
+
+def wait_for_screen(tmux: Tmux, pane: Pane, shows: re.Pattern[str]) -> None:
+    def look() -> bool:
+        time.sleep(LOOK_EVERY_SECS)
+        return shows.search(tmux.capture(pane.id)) is not None
+
+    wait_until(look, PATIENCE_SECS)
 
 
 def submit(tmux: Tmux, pane: Pane, machine: AgentMachine, text: str) -> None:
     """Presses Enter until the model has heard something: a CLI may ignore one that comes close after a paste."""
     tmux.paste(pane.id, text.encode(), "smoke")
-    wait_until(lambda: re.search(r"model:commit|\[Pasted", tmux.capture(pane.id)), PATIENCE_SECS)
+    wait_for_screen(tmux, pane, PASTED)
     for _ in range(6):
         tmux.press(pane.id, "Enter")
         try:
@@ -89,5 +101,5 @@ def test_a_prompt_reaches_the_model_byte_for_byte_and_its_work_is_done(
     heard = [agent_machine.agent.submits(PROMPT)]
     assert agent_machine.models.prompts() == heard, tmux.capture(pane.id)
     wait_until(lambda: git(repository, "log", "--format=%s") == "Add notes.txt\nfirst\n", PATIENCE_SECS)
-    wait_until(lambda: "All done" in tmux.capture(pane.id), PATIENCE_SECS)
+    wait_for_screen(tmux, pane, DONE)
     assert agent_machine.models.prompts() == heard

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 
 import pytest
 
@@ -14,7 +14,7 @@ from llmc.config import AgentOptions, Config, parse_config
 from llmc.config.options import BUILT_IN_AGENTS
 from llmc.errors import LlmcError
 
-PLAIN = LaunchOrder(worker="adam", worktree="/worktree", repository="/repository", settings_dir="/settings")
+PLAIN = LaunchOrder(**{each.name: f"/{each.name}" for each in fields(LaunchOrder) if each.default is MISSING})
 ORDER = replace(PLAIN, model="large", role_prompt="Be kind.")
 
 
@@ -32,7 +32,7 @@ def test_a_built_in_agent_can_be_started(name: str) -> None:
     assert agent.name == name
     launch = agent.launch(ORDER)
     assert launch.argv
-    assert all(path.startswith("/settings/") for path in launch.files), "nothing of it is in the worktree"
+    assert all(path.startswith("/settings_dir/") for path in launch.files), "nothing of it is in the worktree"
     assert agent.exit_keys
     assert agent.pack.composer is not None
 
@@ -54,7 +54,7 @@ def test_an_agent_of_ones_own() -> None:
         ),
     )
     launch = agent.launch(ORDER)
-    assert launch.argv == ("mine", "--model", "large", "--role=Be kind.", "/settings/x")
+    assert launch.argv == ("mine", "--model", "large", "--role=Be kind.", "/settings_dir/x")
     assert dict(launch.env) == {"MODE": "tui"}
     assert (agent.clear, agent.submit, agent.reports_events, agent.ready_timeout_secs) == ("/new", "C-m", True, 5)
     assert agent.pack.name == "generic"

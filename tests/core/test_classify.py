@@ -150,7 +150,7 @@ def test_no_prompt_is_no_composer():
 # --- the composer above a bottom line ------------------------------------------------------------
 
 
-BOX = "   ┃\n   ┃  {}\n   ┃\n   ┃  Build · Model\n   ╹▀▀▀▀▀▀\n   tab agents\n"
+BOX = f"   ┃\n   ┃  {{}}\n   ┃\n   ┃  Build · Model\n   ╹{'▀' * 30}\n   tab agents\n"
 
 
 def test_the_box_is_read_without_its_own_words():
@@ -160,6 +160,12 @@ def test_the_box_is_read_without_its_own_words():
 
 def test_a_message_in_the_conversation_is_not_part_of_the_box():
     assert composer(BOXED, "   ┃  asked before\n\n   an answer\n\n" + BOX.format("typed")) == "typed"
+
+
+@pytest.mark.parametrize("typed", ["typed", "日本語"])
+def test_what_stands_beside_the_box_is_not_in_it(typed):
+    width = len("   ╹" + "▀" * 30) - len("   ┃  ") - (3 if typed == "日本語" else 0)
+    assert composer(BOXED, BOX.format(f"{typed:<{width}}  a side bar")) == typed
 
 
 def test_without_the_bottom_line_there_is_no_box():
@@ -205,7 +211,14 @@ def test_a_placeholder_means_nothing_to_a_cli_that_has_none():
     assert not composer_holds(BARE, "[Pasted text #1 +70 lines]", TEXT)
 
 
-@given(st.text(min_size=1).filter(lambda text: text.strip()), st.text(min_size=1).filter(lambda text: text.strip()))
+@pytest.mark.parametrize(
+    "typed", ["Fix the parser ’s tests!", "Fix\nthe    parser  s tests", "Fix  the parser's te\nsts"]
+)
+def test_what_terminals_show_each_in_their_own_way_does_not_matter(typed):
+    assert composer_holds(BARE, typed, "Fix 🤖 the\tparser's tests")
+
+
+@given(st.text(min_size=1).filter(lambda text: text.strip()), st.text("abcXYZ019", min_size=1))
 def test_somebodys_words_around_the_text_are_noticed(text, words):
     assert composer_holds(None, text, text)
     assert not composer_holds(None, text + words, text)

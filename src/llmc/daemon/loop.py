@@ -285,12 +285,15 @@ class Daemon:
         self.selector.close()
 
     def _stop_agents(self) -> None:
-        for name in sorted(self.known):
-            try:
-                with self.site.acting_for(name):
-                    ask(self.site, name, ev.StopAsked(self.site.now()))
-            except LlmcError as failure:
-                self.journal.complain(name, failure.what)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(self._stop_agent, sorted(self.known)))
+
+    def _stop_agent(self, name: str) -> None:
+        try:
+            with self.site.acting_for(name):
+                ask(self.site, name, ev.StopAsked(self.site.now()))
+        except LlmcError as failure:
+            self.journal.complain(name, failure.what)
 
 
 def _modified(path: str) -> int:
