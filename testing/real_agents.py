@@ -44,8 +44,8 @@ class RealAgent:
     """On its screen when it takes a prompt."""
     submits: Callable[[str], str]
     """What it makes of a pasted text before the model sees it."""
-    variables: Callable[[str], Mapping[str, str]]
-    """What a user with a model at this address has in the environment."""
+    variables: Mapping[str, str]
+    """What its user has in the environment; `{url}` is where the model is."""
     prepare: Callable[[Path, str], None]
     """Writes what a user with a model at this address has at home."""
     accept: Callable[[Path, Path], None]
@@ -118,16 +118,6 @@ def _merged(one: Settings, other: Settings) -> Settings:
     return one | other | both
 
 
-def _claude_variables(url: str) -> Mapping[str, str]:
-    return {
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": KEY,
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-        "IS_SANDBOX": "1",  # or it refuses to act unasked for root
-    }
-
-
 def _prepare_claude(home: Path, _url: str) -> None:
     approved = {"approved": [KEY[-20:]], "rejected": []}
     market = {"officialMarketplaceAutoInstallAttempted": True, "officialMarketplaceAutoInstalled": False}
@@ -138,10 +128,6 @@ def _prepare_claude(home: Path, _url: str) -> None:
 def _accept_claude(home: Path, directory: Path) -> None:
     _merge(home / ".claude.json", {"projects": {str(directory): {"hasTrustDialogAccepted": True}}})
     _merge(home / ".claude" / "settings.json", {"skipDangerousModePermissionPrompt": True})
-
-
-def _codex_variables(_url: str) -> Mapping[str, str]:
-    return {"LOOPBACK_KEY": KEY}
 
 
 CODEX_SETTINGS = """\
@@ -168,10 +154,6 @@ def _accept_codex(home: Path, directory: Path) -> None:
         settings.write(f'\n[projects."{directory}"]\ntrust_level = "trusted"\n')
 
 
-def _gemini_variables(url: str) -> Mapping[str, str]:
-    return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}
-
-
 def _prepare_gemini(home: Path, _url: str) -> None:
     quiet = {"general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False}}
     logged_in = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
@@ -180,10 +162,6 @@ def _prepare_gemini(home: Path, _url: str) -> None:
 
 def _accept_gemini(home: Path, directory: Path) -> None:
     _merge(home / ".gemini" / "trustedFolders.json", {str(directory): "TRUST_FOLDER"})
-
-
-def _opencode_variables(_url: str) -> Mapping[str, str]:
-    return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
 
 
 def _prepare_opencode(home: Path, url: str) -> None:
@@ -201,50 +179,52 @@ def _prepare_opencode(home: Path, url: str) -> None:
     _merge(settings / "package-lock.json", {"packages": {"": needs}})
 
 
-def _accept_opencode(_home: Path, _directory: Path) -> None:
-    """It asks nothing."""
-
-
 INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 OPENCODE_SHOWS = 150
 """A longer paste, or one of three lines, becomes a placeholder with a space after it."""
 
 AGENTS = (
     RealAgent(
-        "claude",
-        ("claude", "--dangerously-skip-permissions"),
-        re.compile(r"^❯\s", re.MULTILINE),
-        lambda text: normalize("NFC", text.rstrip().replace("\t", "    ")),
-        _claude_variables,
-        _prepare_claude,
-        _accept_claude,
+        name="claude",
+        argv=("claude", "--dangerously-skip-permissions"),
+        composer=re.compile(r"^❯\s", re.MULTILINE),
+        submits=lambda text: normalize("NFC", text.rstrip().replace("\t", "    ")),
+        variables={
+            "ANTHROPIC_BASE_URL": "{url}",
+            "ANTHROPIC_API_KEY": KEY,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "IS_SANDBOX": "1",  # or it refuses to act unasked for root
+        },
+        prepare=_prepare_claude,
+        accept=_accept_claude,
     ),
     RealAgent(
-        "codex",
-        ("codex", "--no-daemon", "--dangerously-bypass-approvals-and-sandbox"),
-        re.compile(r"^› Ask Codex", re.MULTILINE),
-        str.strip,
-        _codex_variables,
-        _prepare_codex,
-        _accept_codex,
+        name="codex",
+        argv=("codex", "--no-daemon", "--dangerously-bypass-approvals-and-sandbox"),
+        composer=re.compile(r"^› Ask Codex", re.MULTILINE),
+        submits=str.strip,
+        variables={"LOOPBACK_KEY": KEY},
+        prepare=_prepare_codex,
+        accept=_accept_codex,
     ),
     RealAgent(
-        "gemini",
-        ("gemini", "--yolo"),
-        re.compile(r"Gemini CLI v.*Type your message", re.DOTALL),  # its composer is there before it takes pastes
-        lambda text: INVISIBLE.sub("", text).strip(),
-        _gemini_variables,
-        _prepare_gemini,
-        _accept_gemini,
+        name="gemini",
+        argv=("gemini", "--yolo"),
+        composer=re.compile(r"Gemini CLI v.*Type your message", re.DOTALL),  # the composer alone takes no pastes yet
+        submits=lambda text: INVISIBLE.sub("", text).strip(),
+        variables={"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": "{url}"},
+        prepare=_prepare_gemini,
+        accept=_accept_gemini,
     ),
     RealAgent(
-        "opencode",
-        ("opencode",),
-        re.compile(r"ctrl\+p commands"),
-        lambda text: f"{text} " if text.count("\n") >= 2 or len(text) > OPENCODE_SHOWS else text,
-        _opencode_variables,
-        _prepare_opencode,
-        _accept_opencode,
+        name="opencode",
+        argv=("opencode",),
+        composer=re.compile(r"ctrl\+p commands"),
+        submits=lambda text: f"{text} " if text.count("\n") >= 2 or len(text) > OPENCODE_SHOWS else text,
+        variables={"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"},
+        prepare=_prepare_opencode,
+        accept=lambda _home, _directory: None,  # it asks nothing
     ),
 )
 
@@ -291,10 +271,18 @@ def agent_machine(real_agent: RealAgent) -> Iterator[AgentMachine]:
 
 @pytest.fixture
 def agent_root(agent_machine: AgentMachine, tmp_path: Path) -> AgentRoot:
-    """A daemon with one worker, `w`, that has the agent; the agent may still be starting."""
-    made = AgentRoot(agent_machine, tmp_path / "root", make_repository(tmp_path / "source"))
+    """A daemon with one worker, `w`, that has the agent."""
+    return make_agent_root(agent_machine, tmp_path)
+
+
+def make_agent_root(machine: AgentMachine, where: Path, *, accepted: bool = False) -> AgentRoot:
+    """Brings a worker up, who has answered the agent's questions before if so wanted."""
+    made = AgentRoot(machine, where / "root", make_repository(where / "source"))
     made.done("init", "--source", str(made.source), "--target", str(made.root))
-    made.done("add", "w", "--agent", agent_machine.agent.name)
+    made.done("add", "w", "--agent", machine.agent.name)
+    if accepted:
+        machine.accept(made.root)
+        machine.accept(made.worktree)
     made.done("up", "--detach")
     return made
 
@@ -302,7 +290,8 @@ def agent_root(agent_machine: AgentMachine, tmp_path: Path) -> AgentRoot:
 def _environment(agent: RealAgent, url: str) -> Mapping[str, str]:
     path = os.pathsep.join([str(PROGRAMS), os.environ["PATH"]])
     kept = {name: os.environ[name] for name in KEPT}
-    return {**kept, "PATH": path, "LANG": "C.UTF-8", "TERM": "xterm-256color", **agent.variables(url)}
+    variables = {name: value.format(url=url) for name, value in agent.variables.items()}
+    return {**kept, "PATH": path, "LANG": "C.UTF-8", "TERM": "xterm-256color", **variables}
 
 
 def _not_here(why: str) -> NoReturn:

@@ -407,6 +407,8 @@ def test_conflict_resolutions_are_not_remembered(doctor, root, git):
 
 def test_nobody_to_commit_as(doctor, root, git):
     Path(os.environ["GIT_CONFIG_GLOBAL"]).write_text("[user]\n    useConfigOnly = true\n")
+    for name in ("user.name", "user.email"):
+        git.run(root.path, "config", "--unset", name)
     assert "user.email" in doctor().one("identity-missing")["repair"]
 
 
