@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +65,6 @@ def _send(agent_root: AgentRoot, file: Path, prompt: str) -> dict[str, Any]:
 
 
 def _times_got(agent_root: AgentRoot, prompt: str) -> int:
-    return sum(1 for got in agent_root.models.prompts() if _as_typed(got) == _as_typed(prompt))
-
-
-def _as_typed(text: str) -> str:
-    """What all four leave alone: Claude Code expands tabs and composes accents, Codex trims."""
-    return unicodedata.normalize("NFC", text).expandtabs(4).strip()
+    """How often the model was asked this, after what the CLI itself makes of a paste and the space that shields it."""
+    expected = agent_root.machine.agent.submits(prompt).strip()
+    return sum(1 for got in agent_root.models.prompts() if got.strip() == expected)

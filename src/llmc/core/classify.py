@@ -25,6 +25,8 @@ class ComposerShape:
     prompt: re.Pattern[str]
     rule: re.Pattern[str] | None = None
     bottom: re.Pattern[str] | None = None
+    footer: re.Pattern[str] | None = None
+    """With neither: the line below the box, so that it may hold blank lines."""
     placeholder: re.Pattern[str] | None = None
     """Stands for a long paste that is not shown."""
     hint: re.Pattern[str] | None = None
@@ -101,7 +103,7 @@ def _box(shape: ComposerShape, lines: list[str]) -> list[str] | None:
         return _between_rules(shape.prompt, shape.rule, lines)
     if shape.bottom is not None:
         return _above_bottom(shape.prompt, shape.bottom, lines)
-    return _last_prompt(shape.prompt, lines)
+    return _last_prompt(shape.prompt, shape.footer, lines)
 
 
 def _between_rules(prompt: re.Pattern[str], rule: re.Pattern[str], lines: list[str]) -> list[str] | None:
@@ -133,14 +135,18 @@ def _cut(line: str, cells: int) -> str:
     return line
 
 
-def _last_prompt(prompt: re.Pattern[str], lines: list[str]) -> list[str] | None:
+def _last_prompt(prompt: re.Pattern[str], footer: re.Pattern[str] | None, lines: list[str]) -> list[str] | None:
     starts = [n for n, line in enumerate(lines) if prompt.match(line)]
     if not starts:
         return None
-    last = starts[-1] + 1
+    first = starts[-1]
+    ends = [n for n in range(first + 1, len(lines)) if footer is not None and footer.search(lines[n])]
+    if ends:
+        return lines[first : ends[0]]
+    last = first + 1
     while last < len(lines) and lines[last].startswith("  ") and lines[last].strip():
         last += 1
-    return lines[starts[-1] : last]
+    return lines[first:last]
 
 
 CLEARLY_OURS = 20
