@@ -49,7 +49,6 @@ def _farewell(show: Show, *, keep: bool) -> list[str]:
         lines += [
             f"It is all in {show.place}; look around with:",
             f"  export LLMC_ROOT={root}",
-            "  llmc up",
             "  llmc status",
         ]
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 
 from llmc.app import App
@@ -17,7 +18,9 @@ def run(app: App, args: Namespace) -> Result:
     pane = pane_of(site, args.worker)
     screen = site.tmux.capture(pane.id, history=args.lines)
     lines = [line.rstrip() for line in screen.rstrip().splitlines()][-args.lines :]
-    return Result("\n".join(lines), {"worker": args.worker, "lines": lines, "dead": pane.dead})
+    # A tall terminal is mostly empty: one blank line stands for many.
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+    return Result(text, {"worker": args.worker, "lines": lines, "dead": pane.dead})
 
 
 def pane_of(site: Site, name: str) -> Pane:

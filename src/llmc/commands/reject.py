@@ -14,6 +14,7 @@ from llmc.core.display import plain
 from llmc.core.prompts import feedback_prompt
 from llmc.errors import WrongWordsError
 from llmc.git.history import diff_text
+from llmc.observe.branches import work_span
 from llmc.perform.settle import ask
 from llmc.site import Site
 
@@ -24,7 +25,8 @@ def run(app: App, args: Namespace) -> Result:
     name = reviewed_or_named(site, named)
     feedback = text_from(words, args.file, environ=app.environ)
     with acting_for(site, name) as worker:
-        diff = plain(diff_text(site.git, site.root.path, worker.base_sha or "", worker.commit_sha or "HEAD"))
+        span = work_span(site, worker)
+        diff = plain(diff_text(site.git, site.root.path, *span)) if span is not None else ""
         text = feedback_prompt(feedback, diff)
         check_text(text)
         receipt = receipt_of(ask(site, name, ev.WorkRejected(site.now(), text)))

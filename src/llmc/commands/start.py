@@ -11,9 +11,9 @@ from llmc.commands.text_input import from_template, text_from
 from llmc.core import events as ev
 from llmc.core.pool import next_free
 from llmc.core.prompts import task_prompt
-from llmc.errors import LlmcError, WrongWordsError
+from llmc.errors import IllegalEventError, LlmcError, WrongWordsError
 from llmc.git.repository import status
-from llmc.model import Outcome, Worker
+from llmc.model import Outcome, Receipt, Worker
 from llmc.perform.settle import ask
 from llmc.site import Site
 
@@ -23,12 +23,8 @@ def run(app: App, args: Namespace) -> Result:
     name = choose(site).name if args.worker is None else args.worker
     site.worker(name)
     task = _task(app, site, args)
-    with acting_for(site, name) as worker:
-        _refuse_dirty(site, worker)
-        newest_tip(site)
-        repo = site.config.repo
-        text = task_prompt(task, worker.worktree_path, worker.branch, repo.validate)
-        receipt = receipt_of(ask(site, name, ev.TaskGiven(site.now(), task, text)))
+    newest_tip(site)
+    name, receipt = _give(site, task, name) if args.worker is not None else _give_to_anybody(site, task)
     result = told(receipt, name)
     if args.wait and receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
         worker = wait_until_settled(site, name)
@@ -36,10 +32,29 @@ def run(app: App, args: Namespace) -> Result:
     return result
 
 
-def choose(site: Site) -> Worker:
+def _give(site: Site, task: str, name: str) -> tuple[str, Receipt]:
+    with acting_for(site, name) as worker:
+        _refuse_dirty(site, worker)
+        text = task_prompt(task, worker.worktree_path, worker.branch, site.config.repo.validate)
+        return name, receipt_of(ask(site, name, ev.TaskGiven(site.now(), task, text)))
+
+
+def _give_to_anybody(site: Site, task: str) -> tuple[str, Receipt]:
+    """Somebody else may take the same worker in the same moment: then it is the next one's turn."""
+    tried: set[str] = set()
+    while True:
+        name = choose(site, frozenset(tried)).name
+        tried.add(name)
+        try:
+            return _give(site, task, name)
+        except IllegalEventError:
+            continue
+
+
+def choose(site: Site, tried: frozenset[str] = frozenset()) -> Worker:
     workers = site.ledger.load().workers
     excluded = frozenset(name for name in workers if site.config.worker(name).excluded_from_pool)
-    worker = next_free(workers.values(), excluded)
+    worker = next_free(workers.values(), excluded | tried)
     if worker is None:
         hint = "see `llmc status`; `llmc add NAME` makes another worker" if workers else "make one with `llmc add NAME`"
         raise LlmcError("no worker is free", hint)

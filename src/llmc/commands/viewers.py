@@ -9,6 +9,7 @@ from llmc.core.display import plain
 from llmc.git.history import diff_text
 from llmc.host.terminal import run_in_terminal
 from llmc.model import Worker
+from llmc.observe.branches import work_span
 from llmc.site import Site
 
 PROGRAMS = {"difftastic": "difft", "delta": "delta", "vscode": "code"}
@@ -23,7 +24,7 @@ class Shown:
 
 
 def show_work(app: App, site: Site, worker: Worker, interface: str | None) -> Shown:
-    span = (worker.base_sha or "", worker.commit_sha or "")
+    span = work_span(site, worker) or ("HEAD", "HEAD")
     wanted = interface or ("difftastic" if app.console.is_terminal and site.host.which("difft") else "diff")
     if wanted in PROGRAMS and site.host.which(PROGRAMS[wanted]) is None:
         note = f"{PROGRAMS[wanted]} is not installed: this is plain `git diff`"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from llmc.model import Session, Work, Worker
+from llmc.model import Session, Turn, Work, Worker
 
 
 def is_free(worker: Worker) -> bool:
-    return worker.work is Work.IDLE and worker.session is Session.UP and not worker.pending
+    calm = worker.turn is not Turn.OPEN and not worker.pending
+    return worker.work is Work.IDLE and worker.session is Session.UP and calm
 
 
 def next_free(workers: Iterable[Worker], excluded: frozenset[str]) -> Worker | None:

@@ -26,6 +26,15 @@ def work_ahead(site: Site, worker: Worker) -> str | None:
     return tip if ahead else None
 
 
+def work_span(site: Site, worker: Worker) -> tuple[str, str] | None:
+    """From where to where the work goes: what it adds to the branch that it will land on. None without work."""
+    if worker.commit_sha is None:
+        return None
+    tip = upstream_tip(site)
+    shared = merge_base(site.git, site.root.path, tip, worker.commit_sha) if tip is not None else None
+    return shared or worker.base_sha or worker.commit_sha, worker.commit_sha
+
+
 def branch_events(site: Site, worker: Worker) -> list[ev.Event]:
     if worker.work is Work.REBASING:
         return _rebase_events(site, worker)

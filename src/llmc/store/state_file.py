@@ -59,9 +59,11 @@ class StateFile:
     def load(self) -> State:
         with self._advice():
             raw = _read_regular(self.path)
-            if self._known is None or self._known[0] != raw:
-                self._known = raw, self._decode(raw, self.path)
-            return self._known[1]
+            known = self._known
+            if known is None or known[0] != raw:
+                # Kept in a name of its own: another thread may put something newer in its place meanwhile.
+                self._known = known = raw, self._decode(raw, self.path)
+            return known[1]
 
     def load_backup(self) -> State:
         return self._decode(_read_regular(self.backup_path), self.backup_path)

@@ -67,7 +67,7 @@ def require_online(worker: Worker) -> None:
     if worker.session is not Session.UP:
         raise IllegalEventError(
             f"{worker.name} is not running (its session is {worker.session.value})",
-            "bring the workers up with `llmc up`",
+            f"`llmc up` brings all workers up, `llmc restart {worker.name}` this one",
         )
 
 

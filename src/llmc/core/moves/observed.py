@@ -118,7 +118,9 @@ def _crashed(worker: Worker, event: ev.AgentExited, policy: Policy) -> Move:
     worker = replace(worker, session=Session.CRASHED, crash_count=count, last_crash_unix=event.at)
     why = f"the agent crashed ({how})" + (f": {event.last_words}" if event.last_words else "")
     if not policy.restarts:
-        return Move(worker, (Notify("crashed", f"{worker.name}: {why}; `llmc up` restarts it"),), why)
+        return Move(
+            worker, (Notify("crashed", f"{worker.name}: {why}; `llmc restart {worker.name}` starts it again"),), why
+        )
     if count > policy.crash_limit:
         return error(worker, f"{why}; {count} crashes, not restarted again")
     due = event.at + policy.restart_backoff_secs * 2 ** (count - 1)
@@ -131,7 +133,9 @@ def session_vanished(worker: Worker, event: ev.SessionVanished, policy: Policy) 
     gone = replace(worker, session=Session.DOWN, turn=Turn.OVER)
     if awaits(worker, StopSession, RemoveWorker):
         return Move(gone)
-    return Move(gone, (Notify("offline", f"{worker.name}: its session is gone; `llmc up` brings it back"),))
+    return Move(
+        gone, (Notify("offline", f"{worker.name}: its session is gone; `llmc restart {worker.name}` brings it back"),)
+    )
 
 
 def session_found(worker: Worker, event: ev.SessionFound, policy: Policy) -> Move:
