@@ -33,7 +33,6 @@ class Do(StrEnum):
     LOOK_AGAIN = "look again"
     LEAVE_COPY_MODE = "leave copy mode"
     PASTE = "paste"
-    CLEAR = "clear"
     SUBMIT = "submit"
     FINISH = "finish"
 

@@ -83,8 +83,6 @@ class Terminal:
                 tmux.type_text(self.pane, self.text)
             case Do.PASTE:
                 tmux.paste(self.pane, self.text.encode("utf-8", "surrogatepass"), f"llmc-{step.id}")
-            case Do.CLEAR:
-                tmux.press(self.pane, "C-u")
             case Do.SUBMIT:
                 tmux.press(self.pane, self.agent.submit)
 

@@ -21,6 +21,7 @@ from llmc.config.suggest import advice_for, known_beside
 from llmc.errors import WrongWordsError
 from llmc.model import Json
 from llmc.store.lock import FileLock, disk_errors
+from llmc.store.state_file import sync_directory
 
 _DEFAULT_TEXT = """\
 # The settings of this LLMC directory. What is commented out is the default.
@@ -177,12 +178,4 @@ def _replace(path: Path, content: bytes) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_directory(path.parent)
-
-
-def _sync_directory(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_directory(path.parent)

@@ -174,7 +174,7 @@ class StateFile:
         finally:
             for leftover in (self._new, self._new_backup):
                 leftover.unlink(missing_ok=True)
-        _sync_directory(self.root)
+        sync_directory(self.root)
 
     def _keep_previous(self) -> None:
         """By a second name for the same file, so that neither the state nor the backup is ever absent or partial."""
@@ -269,7 +269,8 @@ def _set_aside(path: Path) -> None:
         path.rename(aside)
 
 
-def _sync_directory(path: Path) -> None:
+def sync_directory(path: Path) -> None:
+    """A rename is safe from a loss of power only when its directory is on the disk too."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
