@@ -313,7 +313,7 @@ def run_in_shell(place, script, env=None):
 
 @pytest.mark.parametrize("words", ["status", "--root $LLMC_ROOT status --json", "events", "init", "add carl"])
 def test_the_directory_one_is_in_is_gone(place, words):
-    done = run_in_shell(place, f"mkdir gone; cd gone; rmdir ../gone; $LLMC {words}")
+    done = run_in_shell(place, f'mkdir gone; cd gone; rmdir ../gone; "$LLMC" {words}')
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: the directory that you are in is gone\nhint: ")
 
@@ -327,26 +327,26 @@ def test_no_home(place):
 
 @pytest.mark.parametrize("words", ["status", "status --json", "events", "--help", "--version"])
 def test_nobody_reads_the_answer(place, words):
-    done = run_in_shell(place, f"set -o pipefail; $LLMC {words} | true; echo $?; $LLMC {words} >&-; echo $?")
+    done = run_in_shell(place, f'set -o pipefail; "$LLMC" {words} | true; echo $?; "$LLMC" {words} >&-; echo $?')
     assert (done.stdout, done.stderr) == ("0\n0\n", "")
 
 
 def test_somebody_reads_only_a_part_of_a_long_answer(place):
     log = place.root / "logs" / "adam.log"
     log.write_text(log.read_text() * 2000)
-    done = run_in_shell(place, "set -o pipefail; $LLMC logs adam -n 100000 | head -1 | wc -l")
+    done = run_in_shell(place, 'set -o pipefail; "$LLMC" logs adam -n 100000 | head -1 | wc -l')
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "1", "")
 
 
 @pytest.mark.parametrize("words", ["status", "logs adam", "--version"])
 def test_the_answer_cannot_be_written(place, words):
-    done = run_in_shell(place, f"$LLMC {words} >/dev/full")
+    done = run_in_shell(place, f'"$LLMC" {words} >/dev/full')
     assert done.returncode == 1
     assert done.stderr.startswith("error: standard output: No space left on device\nhint: ")
 
 
 def test_standard_streams_that_are_closed(place):
-    done = run_in_shell(place, "$LLMC start --worker baker - <&-; echo $?; $LLMC logs nobody 2>&-; echo $?")
+    done = run_in_shell(place, '"$LLMC" start --worker baker - <&-; echo $?; "$LLMC" logs nobody 2>&-; echo $?')
     assert done.stdout == "2\n1\n"
     assert done.stderr.startswith("error: the text is empty\n")
 

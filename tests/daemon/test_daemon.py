@@ -18,7 +18,7 @@ from testing.story import Story, end_abruptly, script, told_in
 
 WITH_CHILDREN = """
 [agents.parent]
-command = ["sh", "-c", "sleep 1000 & (sleep 2000 &) ; exec {python} -P -m llmc.agents.demo"]
+command = ["sh", "-c", "sleep 1000 & (sleep 2000 &) ; exec '{python}' -P -m llmc.agents.demo"]
 pack = "demo"
 events = true
 """
