@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from llmc.host.processes import is_running
+
 PATIENCE_SECS = 30
 COMMAND = [sys.executable, "-m", "llmc.agents.demo"]
 
@@ -287,7 +289,7 @@ def test_a_signal_kills_it(pane: Pane) -> None:
     pane.start()
     agent = int(pane.ask_tmux("pane_pid"))
     pane.submit("demo:signal 9")
-    pane.until(lambda: not _runs(agent))
+    pane.until(lambda: not is_running(agent))
     assert pane.names == ["session_start", "prompt"]
 
 
@@ -382,12 +384,6 @@ def test_without_a_terminal_it_refuses() -> None:
     done = subprocess.run(COMMAND, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("error: the demo agent needs a terminal\nhint: ")
-
-
-def _runs(pid: int) -> bool:
-    """A zombie has ended, though its parent has not noticed."""
-    status = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return status.strip()[:1] not in ("", "Z")
 
 
 def _wakeups(pid: str) -> str:
