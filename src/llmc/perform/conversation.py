@@ -185,6 +185,8 @@ def _submit_what_is_there(terminal: Terminal, step: Step) -> Action:
         progress, action = advance(progress, look)
         if action.do is Do.FINISH:
             return action if action.proof is Proof.HOOK or progress.submits else CUT_SHORT
+        if action.do is Do.LOOK_AGAIN:
+            time.sleep(LONGEST_PAUSE_SECS)
         with suppress(PaneGoneError):  # the next look sees it
             terminal.act(action, step)
 
@@ -221,10 +223,11 @@ def _drive(terminal: Terminal, step: Step, about_to_paste: Callable[[], None]) -
         progress, action = advance(progress, terminal.look())
         if action.do is Do.FINISH:
             return action, progress.attempts
-        pause = min(pause * 1.5, LONGEST_PAUSE_SECS) if action.do is Do.LOOK_AGAIN else FIRST_PAUSE_SECS
         if action.do is Do.LOOK_AGAIN:
             time.sleep(pause)
+            pause = min(pause * 1.5, LONGEST_PAUSE_SECS)
             continue
+        pause = FIRST_PAUSE_SECS
         if action.do is Do.PASTE and progress.attempts == 1:
             about_to_paste()
         try:
