@@ -315,7 +315,10 @@ def run_in_shell(place, script, env=None):
 def test_the_directory_one_is_in_is_gone(place, words):
     done = run_in_shell(place, f'mkdir gone; cd gone; rmdir ../gone; "$LLMC" {words}')
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("error: the directory that you are in is gone\nhint: ")
+    # Where the program's own path has a space in it, a shell starts it, and has a word of its own to say first.
+    error, hint = done.stderr.splitlines()[-2:]
+    assert error == "error: the directory that you are in is gone"
+    assert hint.startswith("hint: ")
 
 
 def test_no_home(place):
