@@ -64,6 +64,9 @@ class Site:
             remind_of_children(missed[0].server_pid)
             time.sleep(LOOK_EVERY_SECS)
             panes = self.tmux.panes()
+        if any(_tells_nothing(pane) for pane in panes.values()):
+            # It may have been reaped between that answer and our look at the process: then tmux knows by now.
+            panes = self.tmux.panes()
         return panes
 
 
@@ -72,8 +75,12 @@ def _unexplained(panes: dict[str, Pane]) -> list[Pane]:
     return [pane for pane in panes.values() if (_unreaped(pane) if pane.dead else not is_running(pane.pid))]
 
 
+def _tells_nothing(pane: Pane) -> bool:
+    return pane.dead and pane.exit_code is None and pane.exit_signal is None
+
+
 def _unreaped(pane: Pane) -> bool:
-    if pane.exit_code is not None or pane.exit_signal is not None:
+    if not _tells_nothing(pane):
         return False
     try:
         os.kill(pane.pid, 0)

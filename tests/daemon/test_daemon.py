@@ -77,7 +77,7 @@ def test_a_crash_on_its_own_counts_and_keeps_the_last_words(story: Story) -> Non
 
 def test_closing_the_agent_is_not_a_crash(story: Story) -> None:
     story.begin("adam").up()
-    story.press("adam", "C-c", "C-c")
+    story.press("adam", "/exit", "Enter")
     closed = story.wait("adam", Work.IDLE, Session.DOWN)
     assert closed.crash_count == 0
     assert closed.evidence.detail == "exit code 0"

@@ -8,22 +8,27 @@ from llmc.core import events as ev
 from llmc.core.effects import Notify, RebaseWork
 from llmc.core.moves.change import Move, awaits, for_review, is_new_work, needs_input
 from llmc.core.policy import Policy
-from llmc.model import Turn, Work, Worker
+from llmc.model import Session, Turn, Work, Worker
 
 HEARD_PROMPTS_KEPT = 20
 
 
 def prompt_heard(worker: Worker, event: ev.PromptHeard, policy: Policy) -> Move:
     heard = (*worker.heard_prompts, event.sha256)[-HEARD_PROMPTS_KEPT:]
-    worker = replace(worker, turn=Turn.OPEN, reports_events=True, heard_prompts=heard)
+    worker = replace(worker, turn=_turn_begun(worker), reports_events=True, heard_prompts=heard)
     # A person may have typed into the terminal: the agent works again, whoever asked it to.
     if worker.work in (Work.NEEDS_INPUT, Work.NEEDS_REVIEW):
         worker = replace(worker, work=Work.WORKING)
     return Move(worker)
 
 
+def _turn_begun(worker: Worker) -> Turn:
+    """A report may be read after the end of the agent that wrote it: no turn is open then."""
+    return worker.turn if worker.session in (Session.DOWN, Session.CRASHED) else Turn.OPEN
+
+
 def activity_heard(worker: Worker, event: ev.ActivityHeard, policy: Policy) -> Move:
-    worker = replace(worker, turn=Turn.OPEN, reports_events=True)
+    worker = replace(worker, turn=_turn_begun(worker), reports_events=True)
     if worker.work is Work.NEEDS_INPUT:
         worker = replace(worker, work=Work.WORKING)
     return Move(worker, detail=event.tool)
