@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from selectors import EVENT_READ, BaseSelector
 
 
@@ -15,17 +14,22 @@ class Deaths:
         self._selector = selector
         self._watched: dict[int, tuple[int, str]] = {}
 
-    def follow(self, pids: Mapping[int, str]) -> None:
-        """Follows exactly these processes, each with the worker it belongs to."""
+    def follow(self, pids: Mapping[int, str]) -> list[str]:
+        """Follows exactly these processes, each with the worker it belongs to. Whose has ended already is told."""
         if not hasattr(os, "pidfd_open"):
-            return
+            return []
+        missed = []
         for pid in self._watched.keys() - pids.keys():
             self._forget(pid)
         for pid in pids.keys() - self._watched.keys():
-            with suppress(OSError):
+            try:
                 fd = os.pidfd_open(pid)
-                self._watched[pid] = (fd, pids[pid])
-                self._selector.register(fd, EVENT_READ, ("death", pid))
+            except OSError:
+                missed.append(pids[pid])
+                continue
+            self._watched[pid] = (fd, pids[pid])
+            self._selector.register(fd, EVENT_READ, ("death", pid))
+        return missed
 
     def ended(self, pid: int) -> str:
         """The worker whose process this was."""

@@ -19,7 +19,7 @@ from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import fetch_upstream, watch_upstream
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
-from llmc.model import State, Worker
+from llmc.model import Session, State, Worker
 from llmc.observe.overview import glance, unexpected
 from llmc.observe.screens import reads_screen_of
 from llmc.perform.settle import ask
@@ -271,8 +271,14 @@ class Daemon:
         except LlmcError as unknown:
             self.journal.complain(EVERYBODY, unknown.what)
             return
-        live = [(w, panes[w.session_id]) for w in workers if w.session_id in panes and not panes[w.session_id].dead]
-        self.deaths.follow({pane.pid: worker.name for worker, pane in live})
+        known = list(workers)
+        live = [(w, panes[w.session_id]) for w in known if w.session_id in panes and not panes[w.session_id].dead]
+        missed = self.deaths.follow({pane.pid: worker.name for worker, pane in live})
+        running = {worker.name for worker, _ in live}
+        # An agent may end before anybody has begun to follow it: nothing else would tell.
+        missed += [w.name for w in known if w.session is Session.UP and w.name not in running]
+        for name in missed:
+            self._soon(name, RETRY_SECS)
         self.screens.follow({w.name: pane.tty for w, pane in live if reads_screen_of(w)})
 
     # --- the end --------------------------------------------------------------------------------------
