@@ -226,7 +226,7 @@ def test_a_session_that_nobody_knew_of_is_taken_over(story: Story) -> None:
 
 
 def test_a_commit_of_a_silent_agent_counts_after_the_grace_time(story: Story) -> None:
-    story.begin("adam", agent="silent", agents=SILENT, policy__commit_grace_secs="0.2").up()
+    story.begin("adam", agent="silent", agents=SILENT, policy__commit_grace_secs="2").up()
     story.task("adam", "write a.txt x", "commit Add a", "sleep 1000")
     worker = story.wait("adam", Work.NEEDS_REVIEW)
     assert not worker.reports_events
