@@ -1,12 +1,13 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench agents docs pin bootstrap bootstrap-dev clean
+.PHONY: help demo test lint format bench chaos agents docs pin bootstrap bootstrap-dev clean
 
 WORKERS ?= 2
 DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+CHAOS_ARGS ?=
 export PYTHON
 
 help: ## show this list
@@ -33,6 +34,9 @@ format: bootstrap-dev ## put the code into the house style
 
 bench: bootstrap-dev ## measure (BENCH_ARGS=...)
 	.venv/bin/python -m bench $(BENCH_ARGS)
+
+chaos: bootstrap-dev ## ten minutes of disasters, then an account of what was lost (CHAOS_ARGS="--seed 7 --seconds 60")
+	.venv/bin/python -m testing.chaos $(CHAOS_ARGS)
 
 agents: ## install the pinned versions of the real agent CLIs into .agents
 	@scripts/bootstrap agents

@@ -1,0 +1,112 @@
+"""What the users of the workers do all the while: they hand out tasks, send messages, review, accept, send back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from testing.chaos.world import Sent, World
+from testing.commands import Said
+
+SHARED_FILES = 4
+"""So few that their workers come to conflicts."""
+
+
+def act(world: World) -> str:
+    """One thing that somebody does, fitting what the worker is at."""
+    statuses = world.statuses()
+    if not statuses:
+        # A person reads what `status` says and does it.
+        world.run("doctor", "--repair", "--yes")
+        return "doctor was asked to repair"
+    name = world.a_worker()
+    deeds = BY_STATUS.get(statuses.get(name, ""), (say_something,))
+    deed = world.random.choice(deeds)
+    deed(world, name)
+    return deed.__name__.replace("_", " ")
+
+
+def give_task(world: World, name: str) -> None:
+    token = world.new_token()
+    said = world.run("start", "--worker", name, "--prompt", task_text(world, token), "--json")
+    world.note_sent(Sent(token, name, "start", outcome_of(said)))
+
+
+def say_something(world: World, name: str) -> None:
+    token = world.new_token()
+    text = f"{token}\ndemo:{world.random.choice(('nothing', 'say all right', 'sleep 0.3'))}"
+    said = world.run("message", name, text, "--json")
+    world.note_sent(Sent(token, name, "message", outcome_of(said)))
+
+
+def send_back(world: World, name: str) -> None:
+    token = world.new_token()
+    feedback = f"{token}\ndemo:append files/{name}.txt {token}\ndemo:commit Rework {token}"
+    said = world.run("reject", name, feedback, "--json")
+    world.note_sent(Sent(token, name, "reject", outcome_of(said)))
+
+
+def accept(world: World, name: str) -> None:
+    token = world.new_token()
+    said = world.run("accept", name, "--message", f"Land {token}")
+    if said.code == 0:
+        world.landed.append(token)
+
+
+def answer(world: World, name: str) -> None:
+    world.run("answer", name, world.random.choice(("yes", "no", "1")))
+
+
+def rebase(world: World, name: str) -> None:
+    world.run("rebase", name)
+
+
+def start_over(world: World, name: str) -> None:
+    world.run("reset", name, "--yes")
+
+
+def restart(world: World, name: str) -> None:
+    world.run("restart", name)
+
+
+def look(world: World, name: str) -> None:
+    world.run("explain", name)
+    world.run("review", name, "--interface", "stat")
+
+
+def task_text(world: World, token: str) -> str:
+    file = f"shared/{world.random.randrange(SHARED_FILES)}.txt"
+    steps = {
+        "work": (f"demo:append files/{token}.txt {token}", f"demo:commit Work {token}"),
+        "conflict": (f"demo:write {file} {token}", f"demo:commit Shared {token}"),
+        "two commits": (
+            f"demo:append files/{token}.txt one",
+            f"demo:commit One {token}",
+            f"demo:append files/{token}.txt two",
+            f"demo:commit Two {token}",
+        ),
+        "slow": ("demo:sleep 2", f"demo:append files/{token}.txt {token}", f"demo:commit Slow {token}"),
+        "unfinished": (f"demo:append files/{token}.txt {token}", "demo:say I stop here"),
+        "question": (f"demo:ask Which way for {token}?", f"demo:append files/{token}.txt {token}", "demo:commit Asked"),
+        "crash": (f"demo:append files/{token}.txt {token}", f"demo:commit Crashing {token}", "demo:crash 3"),
+    }
+    return "\n".join((token, *world.random.choice(tuple(steps.values()))))
+
+
+def outcome_of(said: Said) -> str:
+    try:
+        return str(json.loads(said.out)["outcome"])
+    except (ValueError, KeyError, TypeError):
+        return "killed" if said.code < 0 else "refused"
+
+
+BY_STATUS: dict[str, tuple[Callable[[World, str], None], ...]] = {
+    "idle": (give_task, give_task, give_task, say_something),
+    "working": (say_something, look, look),
+    "needs_input": (answer, say_something, start_over),
+    "needs_review": (accept, accept, accept, send_back, rebase, look),
+    "rejected": (say_something, look),
+    "rebasing": (look, rebase, start_over),
+    "error": (restart, start_over, look),
+    "offline": (restart, look),
+}
