@@ -96,6 +96,7 @@ def _make(git: Git, root: Root, source: str, branch: str) -> None:
     made = _missing_directories(root.path)
     try:
         Path(root.path).mkdir(mode=0o700, parents=True, exist_ok=True)
+        Path(root.path).chmod(0o700)  # it may have been there before, open to others
         with FileLock(root.inside(BEGUN), name="the new root", timeout=LOCK_SECS):
             try:
                 _refuse_root(root)  # another `init` may have been quicker

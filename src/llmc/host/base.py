@@ -70,7 +70,8 @@ class Host(Protocol):
     def read(self, path: str) -> bytes | None:
         """The file's content; None when there is no such file."""
 
-    def make_dir(self, path: str) -> None: ...
+    def make_dir(self, path: str) -> None:
+        """For its owner alone."""
 
     def remove_tree(self, path: str) -> None:
         """Removes a directory tree; symlinks inside are removed, never followed."""

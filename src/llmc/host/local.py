@@ -85,7 +85,7 @@ class LocalHost:
             return None
 
     def make_dir(self, path: str) -> None:
-        Path(path).mkdir(parents=True, exist_ok=True)
+        Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def remove_tree(self, path: str) -> None:
         if Path(path).is_symlink():
