@@ -1,0 +1,53 @@
+"""What users install: a wheel and a source package, in an environment that has nothing else in it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from testing.namespace import PROJECT
+
+pytestmark = pytest.mark.xdist_group("packages")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("built")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", str(place)], cwd=PROJECT, check=True)
+    return place
+
+
+def test_the_wheel_has_the_program_and_its_data_and_nothing_else(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "llmc/agents/packs/claude.toml" in names
+    assert [name for name in names if not name.startswith(("llmc/", "llmc-"))] == []
+    assert [name for name in names if "__pycache__" in name] == []
+
+
+def test_the_source_package_has_what_it_takes_to_build_and_test(built: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    assert {"pyproject.toml", "src/llmc/cli/main.py", "tests/conftest.py", "testing/story.py", "Makefile"} <= names
+
+
+def test_it_works_in_an_environment_of_its_own(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    venv.create(tmp_path / "env", with_pip=True)
+    scripts = tmp_path / "env" / "bin"
+    install = [scripts / "python", "-m", "pip", "install", "--quiet", "-c", PROJECT / "constraints.txt", wheel]
+    subprocess.run(install, cwd=tmp_path, check=True)
+    said = subprocess.run([scripts / "llmc", "--version"], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert said.stdout == f"llmc {version('llmc')}\n"
+    demo = subprocess.run(
+        [scripts / "llmc", "demo", "--speed", "20"], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert demo.returncode == 0, demo.stdout + demo.stderr
