@@ -36,5 +36,4 @@ def test_the_daemon_ends_and_the_agents_stay_when_a_service_is_stopped() -> None
 
 def test_launchd_starts_the_daemon_in_the_foreground() -> None:
     agent = plistlib.loads((SERVICES / "llmc.plist").read_bytes())
-    assert agent["ProgramArguments"][-2:] == ["llmc", "up"]
-    assert "LLMC_ROOT" in agent["EnvironmentVariables"]
+    assert agent["ProgramArguments"] == ["/bin/sh", "-lc", 'exec llmc --root "$HOME/llmc" up']
