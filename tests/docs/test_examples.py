@@ -1,0 +1,95 @@
+"""Every `console` example in the documentation is typed as it stands, page by page, as a reader would."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from testing.commands import PROGRAM, Llmc
+from testing.namespace import PROJECT
+from testing.roots import make_repository
+from testing.waiting import wait_until
+
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
+EXAMPLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+AGENTS = ("claude", "codex", "gemini", "opencode")
+STAND_IN = """
+[agents.{name}]
+command = ["{python}", "-P", "-m", "llmc.agents.demo", "--pace", "0.01"]
+pack = "demo"
+clear = "/clear"
+"""
+"""The scripted program in the place of the real CLI, which has no account here."""
+NEEDS_WORK = ("llmc review", "llmc accept", "llmc reject")
+
+
+def commands_in(page: Path) -> list[str]:
+    blocks = EXAMPLE.findall(page.read_text())
+    return [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+
+
+class Reader:
+    """Types what the page says, and looks where the page says that one looks."""
+
+    def __init__(self, home: Path) -> None:
+        self.llmc = Llmc(home, home / "llmc")
+        self.cwd = home
+        home.mkdir()
+        make_repository(home / "code" / "shop")
+
+    def type(self, line: str) -> None:
+        if line.startswith("cd "):
+            self.cwd = Path(line.removeprefix("cd ").replace("~", str(self.llmc.home), 1))
+            return
+        if line.startswith(NEEDS_WORK):
+            wait_until(lambda: self.work_waits(), 60)
+        env = self.llmc.environment({"LLMC_ROOT": None})
+        env["PATH"] = f"{PROGRAM.parent}:{env['PATH']}"
+        done = subprocess.run(["sh", "-c", line], cwd=self.cwd, env=env, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, f"$ {line}\n{done.stdout}{done.stderr}"
+        if line.startswith("llmc init"):
+            self.put_stand_ins()
+
+    def put_stand_ins(self) -> None:
+        with (self.llmc.root / "config.toml").open("a") as config:
+            for name in AGENTS:
+                config.write(STAND_IN.format(name=name, python=sys.executable))
+
+    def begin_with_a_worker(self) -> None:
+        """For pages that go on from the first one."""
+        for line in ("cd ~/code/shop", "llmc init", "llmc add adam --agent claude", "llmc up --detach"):
+            self.type(line)
+
+    def work_waits(self) -> bool:
+        workers = json.loads(self.llmc.run("status", "--json").out)["workers"]
+        return any(worker["status"] == "needs_review" for worker in workers)
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[Reader]:
+    reader = Reader(tmp_path / "home")
+    with reader.llmc:
+        yield reader
+    shutil.rmtree(reader.llmc.home)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands_in(page)], ids=lambda page: page.stem)
+def test_a_reader_can_type_the_examples(reader: Reader, page: Path) -> None:
+    lines = commands_in(page)
+    if not any(line.startswith("llmc init") for line in lines):
+        reader.begin_with_a_worker()
+    for line in lines:
+        reader.type(line)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
