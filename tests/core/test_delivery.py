@@ -11,6 +11,7 @@ from llmc.core.delivery import (
     MAX_BYTES,
     MAX_SUBMITS,
     PROVEN_WITHIN,
+    READ_WITHIN,
     READY_WITHIN,
     SEEN_WITHIN,
     SUBMITTED_WITHIN,
@@ -34,6 +35,10 @@ COPY_MODE = {"composer": "", "in_mode": True}
 BUSY = {"composer": "", "busy": True}
 BUSY_FILLED = {"composer": "the text", "holds_text": True, "busy": True}
 BUSY_HIDDEN = {"composer": None, "busy": True}
+UNREAD = {"composer": "", "unread": True}
+UNREAD_FILLED = {**FILLED, "unread": True}
+MIXED = {"composer": "what I was the text about to", "mixed": True}
+IN_TURN = {"composer": "", "in_turn": True}
 GONE = {"gone": True}
 HEARD = {"composer": "", "heard": True}
 
@@ -130,6 +135,12 @@ def test_being_busy_before_confirms_nothing_by_being_busy_after():
     assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
 
 
+def test_a_turn_goes_on_though_the_screen_looks_idle():
+    sent = ((SOON, IN_TURN, PASTE), (SOON, FILLED, SUBMIT), (SOON, EMPTY, LOOK), (PROVEN_WITHIN, EMPTY, END))
+    action, _ = play(*sent, reports_events=True, events_proven=True)
+    assert ended(action) == (Outcome.QUEUED, Proof.COMPOSER)
+
+
 def test_what_only_looked_busy_may_report_the_prompt_at_once():
     sent = ((SOON, BUSY, PASTE), (SOON, BUSY_FILLED, SUBMIT), (SOON, EMPTY, LOOK), (SOON, EMPTY, LOOK))
     action, _ = play(*sent, (SOON, HEARD, END), reports_events=True)
@@ -173,6 +184,15 @@ def test_an_agent_without_a_composer_is_waited_for():
     action, _ = play((SOON, HIDDEN, LOOK), (MUCH_LATER, HIDDEN, END))
     assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
     assert action.refused
+
+
+def test_nothing_is_typed_behind_what_waits_to_be_read():
+    action, _ = play((SOON, UNREAD, LOOK), (SOON, UNREAD, LOOK), *SENT, *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+    action, progress = play((SOON, UNREAD, LOOK), (MUCH_LATER, UNREAD, END))
+    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert action.refused
+    assert progress.attempts == 0
 
 
 def test_an_agent_that_has_ended_gets_nothing():
@@ -231,6 +251,25 @@ def test_what_shows_instead_is_somebodys_draft_and_stays():
     assert progress.attempts == 1
 
 
+def test_a_text_that_nobody_has_read_yet_is_not_pasted_again():
+    waiting = [(LATER, UNREAD, LOOK)] * 20
+    action, progress = play((SOON, EMPTY, PASTE), *waiting, (SOON, EMPTY, LOOK), (SOON, FILLED, SUBMIT), *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+    assert progress.attempts == 1
+
+
+def test_a_text_that_nobody_ever_reads_may_be_read_later():
+    action, _ = play((SOON, EMPTY, PASTE), (SOON, UNREAD, LOOK), (READ_WITHIN, UNREAD, END))
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
+    assert "look before you resend" in action.reason
+
+
+def test_a_text_between_somebodys_words_is_left_to_them_and_not_pasted_again():
+    action, progress = play((SOON, EMPTY, PASTE), (SOON, MIXED, LOOK), (SOON, EMPTY, LOOK), (SEEN_WITHIN, EMPTY, END))
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
+    assert (progress.attempts, progress.submits) == (1, 0)
+
+
 def test_a_dialog_that_opens_after_the_paste_gets_no_enter():
     action, _ = play((SOON, EMPTY, PASTE), (SOON, DIALOG, END))
     assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
@@ -264,6 +303,25 @@ def test_a_dialog_in_front_of_the_composer_says_nothing():
     assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
 
 
+def test_an_enter_that_nobody_has_read_is_not_pressed_again():
+    waiting = [(LATER, UNREAD_FILLED, LOOK)] * 20
+    action, progress = play(*SENT, *waiting, (SOON, FILLED, LOOK), *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+    assert progress.submits == 1
+
+
+def test_an_enter_that_nobody_ever_reads_may_be_read_later():
+    action, _ = play(*SENT, (SOON, UNREAD_FILLED, LOOK), (READ_WITHIN, UNREAD_FILLED, END))
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
+
+
+def test_a_dialog_gets_no_second_enter():
+    dialog = {**FILLED, "dialog": "permission"}
+    action, progress = play(*SENT, (SOON, dialog, LOOK), (LATER, dialog, LOOK), (SOON, HEARD, END))
+    assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
+    assert progress.submits == 1
+
+
 # --- the agent dies ------------------------------------------------------------------------------
 
 
@@ -278,24 +336,27 @@ def test_an_agent_that_dies_after_the_enter_may_have_got_it():
     assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
 
 
-def test_an_agent_that_reported_the_prompt_and_died_had_got_it():
+def test_an_agent_that_took_the_prompt_and_died_may_not_have_asked_its_model():
     action, _ = play(*SENT, (SOON, {**GONE, "heard": True}, END))
-    assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
 
 
 # --- whatever is seen ----------------------------------------------------------------------------
 
 
 SCENES = (EMPTY, FILLED, DRAFT, HIDDEN, DIALOG, DIALOG_OVER_DRAFT, COPY_MODE, BUSY, BUSY_FILLED, BUSY_HIDDEN, GONE)
+LESS_USUAL = (UNREAD, UNREAD_FILLED, MIXED, IN_TURN)
 PAUSES = st.sampled_from([0.02, 0.5, SUBMITTED_WITHIN, PROVEN_WITHIN, SEEN_WITHIN, READY_WITHIN])
-LIKELY = st.tuples(PAUSES, st.sampled_from([*SCENES, HEARD]))
+LIKELY = st.tuples(PAUSES, st.sampled_from([*SCENES, *LESS_USUAL, HEARD]))
 ANYTHING = st.tuples(
     PAUSES,
     st.fixed_dictionaries(
         {
             "composer": st.sampled_from([None, "", "words"]),
             "dialog": st.sampled_from([None, "trust"]),
-            **dict.fromkeys(("gone", "in_mode", "holds_text", "busy", "heard"), st.booleans()),
+            **dict.fromkeys(
+                ("gone", "in_mode", "holds_text", "mixed", "unread", "busy", "in_turn", "heard"), st.booleans()
+            ),
         }
     ),
 )
@@ -344,7 +405,7 @@ def test_nothing_is_claimed_without_proof(scenes, reports):
         case Outcome.QUEUED:
             assert emptied
         case Outcome.UNKNOWN:
-            assert Do.SUBMIT in done
+            assert Do.PASTE in done or last.heard
     assert (end.proof is Proof.NONE) == (end.outcome in (Outcome.UNDELIVERED, Outcome.UNKNOWN)) == bool(end.reason)
     assert not (end.refused and Do.PASTE in done)
 

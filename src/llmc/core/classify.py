@@ -156,9 +156,27 @@ CLEARLY_OURS = 20
 def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
     """Whether the composer shows this text: whole, a part of a long one, or the placeholder of a long paste."""
     if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
-        return True
+        return not _beside_placeholder(shape.placeholder, typed)
     shown, whole = _letters(typed), _letters(text)
     return bool(shown) and (shown == whole or (len(shown) >= CLEARLY_OURS and shown in whole))
+
+
+def composer_mixes(shape: ComposerShape | None, typed: str, text: str) -> bool:
+    """Whether the composer shows this text, or the placeholder of a paste, among other words."""
+    if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
+        return _beside_placeholder(shape.placeholder, typed)
+    shown, whole = _letters(typed), _letters(text)
+    return shown != whole and whole in shown
+
+
+def _beside_placeholder(placeholder: re.Pattern[str], typed: str) -> bool:
+    """Whether there are other words. A pattern may leave the end of the brackets open."""
+    found = placeholder.search(typed)
+    while found is not None:
+        end = found.end() if found[0].endswith("]") else typed.find("]", found.end()) + 1 or len(typed)
+        typed = typed[: found.start()] + typed[end:]
+        found = placeholder.search(typed)
+    return any(c.isalnum() for c in typed)
 
 
 def _letters(text: str) -> str:

@@ -17,8 +17,10 @@ MAX_BYTES = 4 * 1024 * 1024
 MAX_ATTEMPTS = 3
 MAX_SUBMITS = 4
 READY_WITHIN = 15.0
+READ_WITHIN = 60.0
 SEEN_WITHIN = 8.0
 SUBMITTED_WITHIN = 1.0
+STEADY_FOR = 0.1
 PROVEN_WITHIN = 6.0
 QUEUED_AFTER = 1.5
 
@@ -48,8 +50,14 @@ class Look:
     dialog: str | None = None
     composer: str | None = None
     holds_text: bool = False
-    """The composer shows the text that is being delivered."""
+    """The composer shows the text that is being delivered, and nothing else."""
+    mixed: bool = False
+    """The composer shows that text among other words."""
+    unread: bool = False
+    """What was typed waits in the terminal: the agent has yet to read it."""
     busy: bool = False
+    in_turn: bool = False
+    """By its own reports it is in the middle of a turn: many look idle while a tool runs."""
     heard: bool = False
     """The agent itself reported this very prompt, after the delivery began."""
 
@@ -58,10 +66,15 @@ class Look:
 class Progress:
     stage: Stage = Stage.CHECKING
     since: float | None = None
+    """When the stage began, or the last key was pressed in it."""
+    unread_at: float = 0.0
+    """When the agent last had not read yet what was typed: the moment of typing it, or later."""
+    was_mixed: bool = False
     began: float | None = None
     attempts: int = 0
     submits: int = 0
     was_busy: bool = False
+    was_in_turn: bool = False
     emptied_at: float | None = None
     reports_events: bool = False
     """A report of the prompt is to be expected."""
@@ -79,6 +92,7 @@ class Action:
 
 
 Next = tuple[Progress, Action]
+DRAFT = "somebody's unsent draft is in its input line"
 LOOK_AGAIN = Action(Do.LOOK_AGAIN)
 
 
@@ -111,17 +125,20 @@ def check_text(text: str) -> None:
 
 def advance(progress: Progress, look: Look) -> Next:
     if progress.began is None:
-        progress = replace(progress, began=look.at, since=look.at)
+        progress = replace(progress, began=look.at, since=look.at, unread_at=look.at)
+    if look.gone:
+        return progress, _agent_gone(progress, look)
     if look.heard:
         return progress, Action(Do.FINISH, Outcome.DELIVERED, Proof.HOOK)
-    if look.gone:
-        return progress, _agent_gone(progress)
     if look.in_mode:
         return progress, _in_copy_mode(progress, look)
     return _STAGES[progress.stage](progress, look)
 
 
-def _agent_gone(progress: Progress) -> Action:
+def _agent_gone(progress: Progress, look: Look) -> Action:
+    if look.heard:
+        # It has not necessarily come to asking its model.
+        return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent took it and ended at once")
     if progress.stage is Stage.SUBMITTED:
         return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent ended before it could confirm")
     never_typed = progress.attempts == 0
@@ -148,28 +165,42 @@ def _waited(progress: Progress, look: Look, limit: float) -> bool:
 def _checking(progress: Progress, look: Look) -> Next:
     if look.dialog is not None:
         return _refuse(progress, f"a dialog is open ({look.dialog}); answer it first")
-    if look.composer is None:
-        if _waited(progress, look, READY_WITHIN):
-            return _refuse(progress, "its input line is not on the screen")
-        return progress, LOOK_AGAIN
-    if look.composer:
-        if _waited(progress, look, READY_WITHIN):
-            return _refuse(progress, "somebody's unsent draft is in its input line")
-        return progress, LOOK_AGAIN
+    if look.unread or look.composer != "":
+        return (
+            _refuse(progress, _why_not_ready(look)) if _waited(progress, look, READY_WITHIN) else (progress, LOOK_AGAIN)
+        )
     pasted = replace(
-        progress, stage=Stage.PASTED, since=look.at, attempts=progress.attempts + 1, was_busy=look.busy, submits=0
+        progress,
+        stage=Stage.PASTED,
+        since=look.at,
+        unread_at=look.at,
+        attempts=progress.attempts + 1,
+        was_busy=look.busy,
+        was_in_turn=look.in_turn,
+        submits=0,
     )
     return pasted, Action(Do.PASTE)
+
+
+def _why_not_ready(look: Look) -> str:
+    if look.unread:
+        return "it does not read its terminal"
+    return "its input line is not on the screen" if look.composer is None else DRAFT
 
 
 def _pasted(progress: Progress, look: Look) -> Next:
     if look.dialog is not None:
         return _refuse(progress, f"a dialog opened meanwhile ({look.dialog})")
+    if look.unread:
+        return _unread(progress, look)
+    progress = replace(progress, was_mixed=progress.was_mixed or look.mixed)
     if look.holds_text:
-        submitted = replace(progress, stage=Stage.SUBMITTED, since=look.at, submits=1, emptied_at=None)
-        return submitted, Action(Do.SUBMIT)
-    if not _waited(progress, look, SEEN_WITHIN):
+        return _submit(replace(progress, stage=Stage.SUBMITTED), look)
+    if look.at - progress.unread_at < SEEN_WITHIN:
         return progress, LOOK_AGAIN
+    if progress.was_mixed:
+        why = "somebody typed at the same moment: the text stood beside their words and was left to them"
+        return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
     if progress.attempts >= MAX_ATTEMPTS:
         return progress, Action(
             Do.FINISH,
@@ -181,25 +212,46 @@ def _pasted(progress: Progress, look: Look) -> Next:
     return replace(progress, stage=Stage.CHECKING, since=look.at), LOOK_AGAIN
 
 
+def _unread(progress: Progress, look: Look) -> Next:
+    """Nothing more is typed behind what waits: it would all arrive later."""
+    if not _waited(progress, look, READ_WITHIN):
+        return replace(progress, unread_at=look.at, emptied_at=None), LOOK_AGAIN
+    why = "the agent does not read its terminal, where the text waits for it; look before you resend"
+    return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+
+
+def _submit(progress: Progress, look: Look) -> Next:
+    pressed = replace(
+        progress, since=look.at, unread_at=look.at, submits=progress.submits + 1, emptied_at=None, was_mixed=False
+    )
+    return pressed, Action(Do.SUBMIT)
+
+
 def _submitted(progress: Progress, look: Look) -> Next:
-    if look.holds_text:
+    if look.unread:
+        return _unread(progress, look)
+    if look.holds_text and look.dialog is None:
         return _still_there(replace(progress, emptied_at=None), look)
     if progress.emptied_at is None:
-        # Seen twice before it counts: one look may catch the screen in the middle of being drawn.
         return replace(progress, emptied_at=look.at), LOOK_AGAIN
-    if look.composer is None:
+    if look.at - progress.emptied_at < STEADY_FOR:
+        return progress, LOOK_AGAIN  # one look may catch the screen in the middle of being drawn
+    if look.composer is None or look.dialog is not None:
         return progress, _composer_gone(progress, look)
-    if progress.was_busy:
-        # What looks busy may be a leftover on the screen: an agent that takes it at once says so at once.
-        if progress.reports_events and look.at - progress.emptied_at < QUEUED_AFTER:
-            return progress, LOOK_AGAIN
-        return progress, Action(Do.FINISH, Outcome.QUEUED, Proof.COMPOSER)
-    if progress.reports_events and look.at - progress.emptied_at < PROVEN_WITHIN:
-        return progress, LOOK_AGAIN
+    return progress, _left_composer(progress, look.at - progress.emptied_at)
+
+
+def _left_composer(progress: Progress, ago: float) -> Action:
+    # What looks busy may be a leftover on the screen: an agent that takes it at once says so at once.
+    patience = QUEUED_AFTER if progress.was_busy else PROVEN_WITHIN
+    if progress.reports_events and ago < patience:
+        return LOOK_AGAIN
+    if progress.was_busy or progress.was_in_turn:
+        return Action(Do.FINISH, Outcome.QUEUED, Proof.COMPOSER)
     if progress.events_proven:
         why = "it left the input line, but the agent did not report it as a prompt"
-        return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
-    return progress, Action(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
+        return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+    return Action(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
 
 
 def _composer_gone(progress: Progress, look: Look) -> Action:
@@ -212,13 +264,13 @@ def _composer_gone(progress: Progress, look: Look) -> Action:
 
 
 def _still_there(progress: Progress, look: Look) -> Next:
-    if not _waited(progress, look, SUBMITTED_WITHIN):
+    if look.at - progress.unread_at < SUBMITTED_WITHIN:
         return progress, LOOK_AGAIN
     if progress.submits >= MAX_SUBMITS:
         return progress, Action(
             Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "the text is in its input line but it does not take the Enter"
         )
-    return replace(progress, since=look.at, submits=progress.submits + 1), Action(Do.SUBMIT)
+    return _submit(progress, look)
 
 
 _STAGES = {

@@ -87,3 +87,6 @@ class Host(Protocol):
 
         Makes the directories above `target` and replaces what is there, never writing through a symlink.
         """
+
+    def has_unread_input(self, tty: str) -> bool:
+        """Whether something was typed on this terminal that its program has yet to read; False when nobody can tell."""

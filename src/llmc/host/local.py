@@ -8,7 +8,9 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from fcntl import ioctl
 from pathlib import Path
+from termios import FIONREAD
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed, Talk
@@ -103,6 +105,18 @@ class LocalHost:
         Path(target).parent.mkdir(parents=True, exist_ok=True)
         Path(target).unlink(missing_ok=True)
         shutil.copy2(source, target, follow_symlinks=False)
+
+    def has_unread_input(self, tty: str) -> bool:
+        try:
+            terminal = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        except OSError:
+            return False
+        try:
+            return ioctl(terminal, FIONREAD, bytes(4)) != bytes(4)
+        except OSError:
+            return False
+        finally:
+            os.close(terminal)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

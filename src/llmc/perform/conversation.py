@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
 from llmc.core import events as ev
-from llmc.core.classify import composer_holds, read_screen
+from llmc.core.classify import composer_holds, composer_mixes, read_screen
 from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
 from llmc.core.digest import prompt_digests, text_digest
-from llmc.model import Outcome, Proof, Receipt, Step, Worker
+from llmc.model import Outcome, Proof, Receipt, Step, Turn, Worker
 from llmc.site import Site
 from llmc.store.lock import FileLock
 from llmc.store.spool import peek
@@ -51,14 +51,18 @@ class Terminal:
             return Look(now, gone=True, heard=self.heard())
         reading = read_screen(self.agent.pack, screen)
         dialog = reading.detail or reading.cue
+        composer = self.agent.pack.composer
         return Look(
             at=now,
             gone=facts.dead,
             in_mode=facts.in_mode,
             dialog=dialog if reading.state == "NEEDS_CONFIRMATION" else None,
             composer=reading.composer,
-            holds_text=composer_holds(self.agent.pack.composer, reading.composer or "", self.text),
+            holds_text=composer_holds(composer, reading.composer or "", self.text),
+            mixed=composer_mixes(composer, reading.composer or "", self.text),
+            unread=self.site.host.has_unread_input(facts.tty),
             busy=reading.state == "BUSY",
+            in_turn=self.worker.turn is Turn.OPEN,
             heard=self.heard(),
         )
 
