@@ -15,6 +15,7 @@ from llmc.host.local import LocalHost
 from llmc.host.processes import is_running, remind_of_children
 from llmc.tmux.server import NESTING, PaneGoneError, Tmux, TmuxError
 from testing import receiver
+from testing.attached import Person
 from testing.receiver import PASTE_BEGINS, PASTE_ENDS
 from testing.terminals import SIZE, SOCKET, end_servers
 from testing.waiting import wait_until
@@ -426,6 +427,40 @@ def test_attaching_shows_the_session(tmux):
     wait_until(lambda: "hello from adam" in tmux.capture(viewer.id))
     panes = tmux.panes()
     assert (panes["adam"].attached, panes["adam2"].attached) == (1, 0)
+
+
+def size_of(tmux, session):
+    pane = tmux.panes()[session]
+    return pane.width, pane.height
+
+
+def attached_to(tmux, session, **size):
+    return Person(tmux.attach_command(session, read_only=False), os.environ, **size)
+
+
+def test_a_person_sees_it_at_their_size_and_it_gets_its_own_back(tmux):
+    sleeper(tmux, "adam")
+    with attached_to(tmux, "adam", columns=80, rows=24) as person:
+        wait_until(lambda: size_of(tmux, "adam") == (80, 23))  # tmux's own line takes one
+        with tmux.talking("adam") as asking:
+            assert size_of(asking, "adam") == (80, 23)
+        assert size_of(tmux, "adam") == (80, 23)
+        person.leaves()
+        wait_until(lambda: size_of(tmux, "adam") == SIZE)
+    with attached_to(tmux, "adam", columns=60, rows=20):
+        wait_until(lambda: size_of(tmux, "adam") == (60, 19))
+    wait_until(lambda: size_of(tmux, "adam") == SIZE)
+
+
+def test_a_person_who_goes_on_to_another_session_takes_the_size_along(tmux):
+    sleeper(tmux, "adam")
+    tmux.new_session("eve", "/", ("sleep", "600"), {}, (200, 50))
+    with attached_to(tmux, "adam", columns=80, rows=24):
+        wait_until(lambda: size_of(tmux, "adam") == (80, 23))
+        assert size_of(tmux, "eve") == (200, 50)
+        assert tmux.run("switch-client", "-t", "=eve").ok
+        wait_until(lambda: (size_of(tmux, "adam"), size_of(tmux, "eve")) == (SIZE, (80, 23)))
+    wait_until(lambda: size_of(tmux, "eve") == (200, 50))
 
 
 def test_a_server_that_a_test_leaves_behind_is_found_and_ended(tmux):

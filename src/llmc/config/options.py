@@ -61,8 +61,12 @@ class Defaults:
     )
     sound_on_review: bool = option(_FLAG, True, "ring the bell when work needs review")
     role_prompt: str = option(_ROLE, "", "what every worker is told about its role")
-    terminal_width: int = option(Whole(20, 10_000, "500"), 500, "columns of a worker's terminal")
-    terminal_height: int = option(Whole(5, 10_000, "100"), 100, "rows of a worker's terminal")
+    terminal_width: int = option(
+        Whole(20, 10_000, "500"), 500, "columns of a worker's terminal while nobody is attached to it"
+    )
+    terminal_height: int = option(
+        Whole(5, 10_000, "100"), 100, "rows of a worker's terminal while nobody is attached to it"
+    )
 
 
 @dataclass(frozen=True, slots=True)

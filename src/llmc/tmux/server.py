@@ -28,6 +28,15 @@ set -g remain-on-exit on
 set -g exit-empty off
 set -g default-size {width}x{height}
 set -g window-size latest
+# A person sees the terminal at the size of theirs; when the last one has left, it gets its own size back.
+%hidden FOLLOW="if-shell -F '#{{client_control_mode}}' '' 'set-option -w -u window-size'"
+%hidden OTHER_SIZE="#{{!=:#{{window_width}}x#{{window_height}},#{{@columns}}x#{{@rows}}}}"
+%hidden LEFT="#{{&&:#{{@columns}},#{{&&:#{{==:#{{session_attached}},0}},$OTHER_SIZE}}}}"
+%hidden BACK="run-shell -C '#{{S:#{{?$LEFT,resize-window -t =#{{session_name}}: -x #{{@columns}} -y #{{@rows}} ; ,}}}}'"
+set-hook -g client-attached "$FOLLOW"
+set-hook -g client-session-changed[0] "$FOLLOW"
+set-hook -g client-session-changed[1] "$BACK"
+set-hook -g client-detached "$BACK"
 set -g history-limit 20000
 set -g escape-time 0
 set -g focus-events on
@@ -133,6 +142,8 @@ class Tmux:
             *variables,
             "--",
             *map(_literal, _as_program(argv)),
+            *(";", "set-option", "-t", f"={name}:", "@columns", width),
+            *(";", "set-option", "-t", f"={name}:", "@rows", height),
         )
         return _pane(line.rstrip("\n"))
 
