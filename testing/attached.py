@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
@@ -53,7 +54,8 @@ class Person:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._client.terminate()
+        with suppress(ProcessLookupError):
+            os.killpg(self._client.pid, signal.SIGTERM)  # it may have been started by way of another program
         self._client.wait(timeout=20)
         self._reader.join(timeout=20)
         os.close(self._keyboard)

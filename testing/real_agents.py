@@ -19,7 +19,13 @@ from unicodedata import normalize
 
 import pytest
 
+from llmc.agents.registry import BUILT_IN
+from llmc.core.classify import Reading, read_screen
 from llmc.host.base import Completed
+from llmc.root import Root
+from llmc.tmux.parsing import Pane
+from llmc.tmux.server import Tmux
+from testing.attached import Person
 from testing.models import ModelServer
 from testing.namespace import InsideHost, Namespace, NamespaceError
 from testing.roots import make_repository
@@ -86,7 +92,7 @@ class AgentRoot:
     def worktree(self) -> Path:
         return Path(self.status()["worktree_path"])
 
-    def llmc(self, *words: str, stdin: bytes = b"", timeout: float = 100.0) -> Completed:
+    def llmc(self, *words: str, stdin: bytes = b"", timeout: float = 200.0) -> Completed:
         argv = [str(LLMC), *words]
         env = {**self.machine.env, "LLMC_ROOT": str(self.root)}
         return self.machine.namespace.run(argv, env=env, cwd=str(self.source), stdin=stdin, timeout=timeout)
@@ -96,6 +102,42 @@ class AgentRoot:
         answer = self.llmc(*words)
         assert answer.ok, f"llmc {' '.join(words)} ended with {answer.code}: {answer.complaint}"
         return answer.text
+
+    def message(self, text: str, *, code: int | None = None) -> Settings:
+        """Sends a text; the receipt. With `code`, the command must end with that."""
+        answer = self.llmc("message", "w", "-", "--json", stdin=text.encode())
+        assert answer.text, f"llmc message ended with {answer.code}: {answer.complaint}"
+        receipt: Settings = json.loads(answer.text)
+        assert receipt["bytes"] == len(text.encode())
+        assert code in (None, answer.code), receipt
+        return receipt
+
+    def times_got(self, text: str) -> int:
+        """How often the model was asked this, after what the CLI makes of a paste and the space that shields it."""
+        expected = self.machine.agent.submits(text).strip()
+        return sum(1 for got in self.models.prompts() if got.strip() == expected)
+
+    @property
+    def tmux(self) -> Tmux:
+        return Tmux(self.machine.host, Root(str(self.root)).tmux_socket)
+
+    def pane(self) -> Pane:
+        """The terminal of `w`."""
+        return self.tmux.panes()["llmc-w"]
+
+    def reading(self) -> Reading:
+        """What the screen shows now."""
+        return read_screen(BUILT_IN[self.machine.agent.name]().pack, self.tmux.capture(self.pane().id))
+
+    def person(self, *, columns: int = 80, rows: int = 24) -> Person:
+        """Somebody attaches to the terminal of `w`."""
+        attach = self.tmux.attach_command("llmc-w", read_only=False)
+        return Person([*self.machine.namespace.entering(), *attach], self.machine.env, columns=columns, rows=rows)
+
+    def signal(self, name: str) -> None:
+        """To the CLI with everything that it started: its terminal's process leads their session."""
+        argv = ["pkill", f"-{name}", "--session", str(self.pane().pid)]
+        assert self.machine.namespace.run(argv, env=self.machine.env).ok
 
     def status(self) -> Settings:
         """The worker, as `llmc status --json` tells it."""
@@ -239,10 +281,16 @@ def installed_agents() -> dict[str, Path]:
 ONE_AT_A_TIME = pytest.mark.xdist_group("real agents")
 
 
-@pytest.fixture(params=[pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS])
+EACH_AGENT = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS]
+
+
+@pytest.fixture(params=EACH_AGENT)
 def real_agent(request: pytest.FixtureRequest) -> RealAgent:
     """Each of the four in turn, as `make agents` installs them."""
-    agent: RealAgent = request.param
+    return installed(request.param)
+
+
+def installed(agent: RealAgent) -> RealAgent:
     if agent.name not in installed_agents():
         _not_here(f"{agent.name} is not installed: run `make agents`")
     return agent
@@ -260,13 +308,19 @@ def own_namespace() -> Iterator[Namespace]:
         namespace.stop()
 
 
-@pytest.fixture
-def agent_machine(real_agent: RealAgent) -> Iterator[AgentMachine]:
-    """A machine where the agent is installed and its user logged in; everything on it ends with the test."""
+@contextmanager
+def machine_for(agent: RealAgent) -> Iterator[AgentMachine]:
+    """A machine where the agent is installed and its user logged in; everything on it ends with the context."""
     home = Path(os.environ["HOME"])
     with own_namespace() as namespace, ModelServer.start(namespace.listen()) as models:
-        real_agent.prepare(home, models.url)
-        yield AgentMachine(real_agent, home, namespace, models, _environment(real_agent, models.url))
+        agent.prepare(home, models.url)
+        yield AgentMachine(agent, home, namespace, models, _environment(agent, models.url))
+
+
+@pytest.fixture
+def agent_machine(real_agent: RealAgent) -> Iterator[AgentMachine]:
+    with machine_for(real_agent) as machine:
+        yield machine
 
 
 @pytest.fixture
@@ -277,13 +331,18 @@ def agent_root(agent_machine: AgentMachine, tmp_path: Path) -> AgentRoot:
 
 def make_agent_root(machine: AgentMachine, where: Path, *, accepted: bool = False) -> AgentRoot:
     """Brings a worker up, who has answered the agent's questions before if so wanted."""
-    made = AgentRoot(machine, where / "root", make_repository(where / "source"))
-    made.done("init", "--source", str(made.source), "--target", str(made.root))
+    made = make_empty_root(machine, where)
     made.done("add", "w", "--agent", machine.agent.name)
     if accepted:
         machine.accept(made.root)
         machine.accept(made.worktree)
     made.done("up", "--detach")
+    return made
+
+
+def make_empty_root(machine: AgentMachine, where: Path) -> AgentRoot:
+    made = AgentRoot(machine, where / "root", make_repository(where / "source"))
+    made.done("init", "--source", str(made.source), "--target", str(made.root))
     return made
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,33 +35,20 @@ REFUSED = {("codex", "bang")}
 
 
 @pytest.mark.timeout(240 * ROUNDS)
-def test_every_prompt_arrives_once_and_whole_or_the_receipt_says_why_not(agent_root: AgentRoot, tmp_path: Path) -> None:
+def test_every_prompt_arrives_once_and_whole_or_the_receipt_says_why_not(agent_root: AgentRoot) -> None:
     agent = agent_root.machine.agent.name
     agent_root.models.answer_with([Text("Read.")])
     for round_number in range(ROUNDS):
         for number, (kind, form) in enumerate(KINDS.items()):
             prompt = form.format(n=f"{round_number}-{number}")
-            receipt = _send(agent_root, tmp_path / "prompt.txt", prompt)
+            receipt = agent_root.message(prompt)
             if (agent, kind) in REFUSED:
                 assert receipt["outcome"] == "undelivered", (kind, receipt)
                 assert "command of its own" in receipt["reason"]
-                assert _times_got(agent_root, prompt) == 0
+                assert agent_root.times_got(prompt) == 0
                 continue
             assert receipt["outcome"] in ("delivered", "queued"), (kind, receipt)
-            wait_until(lambda prompt=prompt: _times_got(agent_root, prompt) == 1, timeout=60)
+            wait_until(lambda prompt=prompt: agent_root.times_got(prompt) == 1, timeout=60)
             wait_until(lambda: agent_root.status()["attention"]["state"] == "READY", timeout=60)
     for prompt in (form.format(n=f"{ROUNDS - 1}-{number}") for number, form in enumerate(KINDS.values())):
-        assert _times_got(agent_root, prompt) <= 1
-
-
-def _send(agent_root: AgentRoot, file: Path, prompt: str) -> dict[str, Any]:
-    file.write_text(prompt, encoding="utf-8")
-    receipt: dict[str, Any] = json.loads(agent_root.llmc("message", "w", "--file", str(file), "--json").text)
-    assert receipt["bytes"] == len(prompt.encode())
-    return receipt
-
-
-def _times_got(agent_root: AgentRoot, prompt: str) -> int:
-    """How often the model was asked this, after what the CLI itself makes of a paste and the space that shields it."""
-    expected = agent_root.machine.agent.submits(prompt).strip()
-    return sum(1 for got in agent_root.models.prompts() if got.strip() == expected)
+        assert agent_root.times_got(prompt) <= 1

@@ -62,7 +62,7 @@ def test_an_agent_of_ones_own() -> None:
 
 def test_what_is_not_said_of_ones_own_is_plain() -> None:
     agent = agent_named("mine", settings('[agents.mine]\ncommand = ["mine"]\n'))
-    assert (agent.clear, agent.submit, agent.reports_events, agent.ready_timeout_secs) == ("", "Enter", False, 60)
+    assert (agent.clear, agent.submit, agent.reports_events, agent.ready_timeout_secs) == ("", "Enter", False, 120)
     assert agent.launch(PLAIN).argv == ("mine",)
 
 

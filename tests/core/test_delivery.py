@@ -13,6 +13,7 @@ from llmc.core.delivery import (
     PROVEN_WITHIN,
     READ_WITHIN,
     READY_WITHIN,
+    REPORTED_WITHIN,
     SEEN_WITHIN,
     SUBMITTED_WITHIN,
     Do,
@@ -99,7 +100,7 @@ def test_a_report_that_never_comes_leaves_the_composer_as_proof():
 @pytest.mark.parametrize("seen", [EMPTY, BUSY_HIDDEN])
 def test_an_agent_that_always_reported_and_does_not_now_may_not_have_got_it(seen):
     proven = {"reports_events": True, "events_proven": True}
-    action, _ = play(*SENT, (SOON, seen, LOOK), (SOON, seen, LOOK), (PROVEN_WITHIN, seen, END), **proven)
+    action, _ = play(*SENT, (SOON, seen, LOOK), (PROVEN_WITHIN, seen, LOOK), (REPORTED_WITHIN, seen, END), **proven)
     assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
     assert action.reason
 

@@ -58,7 +58,8 @@ class Agent:
     """Whether it reports that it is up before it is given anything to do: then events can be proven at once."""
     reports_clear: bool = False
     """Whether it reports a new session once a conversation is cleared: what is typed before that may get lost."""
-    ready_timeout_secs: float = 60.0
+    ready_timeout_secs: float = 120.0
+    """Generous: on a machine that starts many at once a CLI may take a minute."""
     steady_secs: float = 0.8
     """How long its prompt must stay, where no report tells of its start: some draw a dialog over it later."""
     exit_keys: tuple[str, ...] = ("C-c",)

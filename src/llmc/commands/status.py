@@ -113,6 +113,8 @@ def _line(worker: dict[str, Any], width: int) -> str:
     hidden = f" ({worker['work']})" if status == "offline" and worker["work"] != "idle" else ""
     if worker["session"] == "starting":
         hidden = " (starting)"
+    if worker["session"] == "up" and worker.get("turn") == "unknown" and not worker.get("reports_events"):
+        hidden += " (no reports)"  # it was given a text and reported nothing
     attention = ATTENTION_SHOWN.get(worker["attention"]["state"], "")
     task = one_line(worker["current_prompt"] or "", PROMPT_WIDTH) or ("ready for a task" if status == "idle" else "")
     evidence = worker.get("evidence") or {}

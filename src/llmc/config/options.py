@@ -225,4 +225,4 @@ class AgentOptions:
         "whether the agent drops event files into `$LLMC_SPOOL`",
         f"{_BUILT_IN}; `false` for a new agent",
     )
-    ready_timeout_secs: float = option(Seconds("60"), 60, "time that the agent may take until it is ready for input")
+    ready_timeout_secs: float = option(Seconds("120"), 120, "time that the agent may take until it is ready for input")

@@ -22,6 +22,8 @@ SEEN_WITHIN = 8.0
 SUBMITTED_WITHIN = 1.0
 STEADY_FOR = 0.1
 PROVEN_WITHIN = 6.0
+REPORTED_WITHIN = 20.0
+"""For an agent whose reports were seen before: one that is missing means something, so a slow machine gets its time."""
 QUEUED_AFTER = 1.5
 
 
@@ -243,8 +245,7 @@ def _submitted(progress: Progress, look: Look) -> Next:
 
 def _left_composer(progress: Progress, ago: float) -> Action:
     # What looks busy may be a leftover on the screen: an agent that takes it at once says so at once.
-    patience = QUEUED_AFTER if progress.was_busy else PROVEN_WITHIN
-    if progress.reports_events and ago < patience:
+    if progress.reports_events and ago < (QUEUED_AFTER if progress.was_busy else _patience(progress)):
         return LOOK_AGAIN
     if progress.was_busy or progress.was_in_turn:
         return Action(Do.FINISH, Outcome.QUEUED, Proof.COMPOSER)
@@ -254,9 +255,13 @@ def _left_composer(progress: Progress, ago: float) -> Action:
     return Action(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
 
 
+def _patience(progress: Progress) -> float:
+    return REPORTED_WITHIN if progress.events_proven and not progress.was_in_turn else PROVEN_WITHIN
+
+
 def _composer_gone(progress: Progress, look: Look) -> Action:
     """The text may still be in it, unless the agent went to work just now."""
-    if not _waited(progress, look, PROVEN_WITHIN):
+    if not _waited(progress, look, _patience(progress)):
         return LOOK_AGAIN
     if look.busy and not progress.was_busy and not progress.events_proven:
         return Action(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
