@@ -43,7 +43,7 @@ def test_defaults_hold_when_the_file_says_nothing():
     assert config.notify.bell
     assert config.log.max_bytes == 5_000_000
     assert config.workers == {}
-    assert config.agent("claude").ready_timeout_secs == 60
+    assert config.agent("claude").ready_timeout_secs == 120
 
 
 def test_everything_that_the_file_says_is_read():

@@ -14,6 +14,7 @@ from llmc.core.classify import (
     Cue,
     Pack,
     composer_holds,
+    composer_mixes,
     find_composer,
     read_screen,
 )
@@ -198,6 +199,20 @@ def test_a_text_that_is_shown_is_recognised(typed):
 )
 def test_a_text_that_is_not_there_is_not_recognised(typed):
     assert not composer_holds(RULED, typed, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("typed", "mixes"),
+    [
+        *((TEXT + " And more by a person", True), ("my own draft before it. " + TEXT, True)),
+        *(("before [Pasted text #1 +70 lines]", True), ("[Pasted text #2] after", True)),
+        *((TEXT, False), ("", False), ("a draft without it", False), ("update the callers and the tests;", False)),
+        *(("[Pasted text #1 +70 lines]", False), ("[Pasted text #10 +7\n lines] ", False), ("[Pasted text #1", False)),
+    ],
+)
+def test_a_text_among_somebodys_words_is_not_ours_to_submit(typed, mixes):
+    assert composer_mixes(RULED, typed, TEXT) is mixes
+    assert not (mixes and composer_holds(RULED, typed, TEXT))
 
 
 @pytest.mark.parametrize("text", ["y", "/clear", "go on"])

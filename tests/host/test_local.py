@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import tty
 from pathlib import Path
 
 import pytest
@@ -215,3 +216,25 @@ def test_a_link_is_copied_as_a_link(host, tmp_path):
 def test_programs_are_found_by_name(host):
     assert host.which("sh")
     assert host.which("no-such-program") is None
+
+
+# --- terminals -----------------------------------------------------------------------------------
+
+
+def test_what_was_typed_waits_until_it_is_read(host):
+    keyboard, terminal = os.openpty()
+    try:
+        tty.setraw(terminal)
+        assert not host.has_unread_input(os.ttyname(terminal))
+        os.write(keyboard, b"hello")
+        wait_until(lambda: host.has_unread_input(os.ttyname(terminal)))
+        assert os.read(terminal, 100) == b"hello"
+        assert not host.has_unread_input(os.ttyname(terminal))
+    finally:
+        os.close(terminal)
+        os.close(keyboard)
+
+
+@pytest.mark.parametrize("path", ["/nowhere/tty", "/dev/null", ""])
+def test_nobody_can_tell_of_what_is_no_terminal(host, path):
+    assert not host.has_unread_input(path)

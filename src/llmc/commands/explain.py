@@ -11,10 +11,10 @@ from llmc.commands.acting import acting_for
 from llmc.commands.result import Result
 from llmc.core.classify import read_screen
 from llmc.core.display import age, one_line
-from llmc.core.outlook import outlook
+from llmc.core.outlook import outlook, reporting
 from llmc.errors import LlmcError
 from llmc.git.repository import status
-from llmc.model import Session, Turn, Worker
+from llmc.model import Worker
 from llmc.observe.branches import work_ahead
 from llmc.site import Site
 
@@ -92,20 +92,6 @@ def _worktree(site: Site, worker: Worker) -> str:
 
 def _reports(site: Site, worker: Worker) -> str:
     turn = {"open": "a turn is open", "over": "no turn is open", "unknown": "it is not known whether a turn is open"}
-    return f"{_whether_it_reports(site, worker)}; {turn[worker.turn.value]}"
-
-
-def _whether_it_reports(site: Site, worker: Worker) -> str:
     agent = site.agent_of(worker)
-    without = "git, its process and its screen decide"
-    if worker.reports_events:
-        return "the agent reports by itself"
-    if not agent.reports_events:
-        return f"{agent.name} does not report: {without}"
-    if worker.session is not Session.UP:
-        return "no agent runs that could report"
-    if worker.turn is Turn.UNKNOWN:
-        return f"it was given a text and did not report it: {without}"
-    if agent.reports_start:
-        return f"it did not report its start: {without}"
-    return f"not proven yet: {agent.name} reports for the first time when it is given a text"
+    heard = reporting(worker, can_report=agent.reports_events, reports_start=agent.reports_start)
+    return f"{heard}; {turn[worker.turn.value]}"

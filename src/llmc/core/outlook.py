@@ -1,8 +1,8 @@
-"""What would move a worker next, in words, from the table of the lifecycle."""
+"""What would move a worker next, in words, from the table of the lifecycle; and whether its agent would say so."""
 
 from __future__ import annotations
 
-from llmc.model import Session, Work, Worker
+from llmc.model import Session, Turn, Work, Worker
 
 NEXT: dict[Work, tuple[str, ...]] = {
     Work.IDLE: ("`llmc start --worker {name} --prompt ...` gives it a task", "a commit on its branch asks for review"),
@@ -37,3 +37,21 @@ def outlook(worker: Worker) -> tuple[str, ...]:
     if worker.pending:
         moves.insert(0, f"it is in the middle of: {', '.join(step.name for step in worker.pending)}")
     return tuple(moves)
+
+
+OTHERS_DECIDE = "git, its process and its screen decide"
+
+
+def reporting(worker: Worker, *, can_report: bool, reports_start: bool) -> str:
+    """Whether the agent reports by itself, and what shows it. Some can prove it only with their first prompt."""
+    if worker.reports_events:
+        return "the agent reports by itself"
+    if not can_report:
+        return f"{worker.agent} does not report: {OTHERS_DECIDE}"
+    if worker.session is not Session.UP:
+        return "no agent runs that could report"
+    if worker.turn is Turn.UNKNOWN:
+        return f"it was given a text and did not report it: {OTHERS_DECIDE}"
+    if reports_start:
+        return f"it did not report its start: {OTHERS_DECIDE}"
+    return f"not proven yet: {worker.agent} reports for the first time when it is given a text"
