@@ -287,11 +287,11 @@ def test_a_swallowed_enter_is_pressed_again():
 
 
 def test_an_enter_that_is_never_taken_is_given_up():
-    again = [(LATER, FILLED, SUBMIT)] * (MAX_SUBMITS - 1)
-    action, progress = play(*SENT, *again, (LATER, FILLED, END))
+    again = [(LATER * 2**n, FILLED, SUBMIT) for n in range(MAX_SUBMITS - 1)]
+    action, progress = play(*SENT, *again, (LATER, FILLED, LOOK), (LATER * 2**MAX_SUBMITS, FILLED, END))
     assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
     assert "does not take the Enter" in action.reason
-    assert progress.submits == MAX_SUBMITS == 4
+    assert progress.submits == MAX_SUBMITS == 5
 
 
 def test_a_composer_that_is_gone_says_nothing():

@@ -15,7 +15,7 @@ from llmc.model import Outcome, Proof
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_ATTEMPTS = 3
-MAX_SUBMITS = 4
+MAX_SUBMITS = 5
 READY_WITHIN = 15.0
 READ_WITHIN = 60.0
 SEEN_WITHIN = 8.0
@@ -269,7 +269,8 @@ def _composer_gone(progress: Progress, look: Look) -> Action:
 
 
 def _still_there(progress: Progress, look: Look) -> Next:
-    if look.at - progress.unread_at < SUBMITTED_WITHIN:
+    # Twice as long each time: one that has just started may show a text long before it takes an Enter.
+    if look.at - progress.unread_at < SUBMITTED_WITHIN * 2 ** max(progress.submits - 1, 0):
         return progress, LOOK_AGAIN
     if progress.submits >= MAX_SUBMITS:
         return progress, Action(
