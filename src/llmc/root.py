@@ -78,6 +78,14 @@ class Root:
         return self.inside("run", "attention", f"{worker}.json")
 
     @property
+    def radar_file(self) -> str:
+        return self.inside("run", "radar.json")
+
+    def radar_store(self, owner: str) -> str:
+        """Where the radar's throw-away objects are, for as long as its owner runs."""
+        return self.inside("run", f"radar-{owner}")
+
+    @property
     def event_log(self) -> str:
         return self.inside("status.db")
 

@@ -229,6 +229,12 @@ COMMANDS = (
         (MAYBE_WORKER, word("--message", "-m", metavar="M", help="the commit's message")),
     ),
     Command("rebase", "bring a worker's work up to date", ("llmc rebase adam",), (WORKER,)),
+    Command(
+        "conflicts",
+        "which workers will conflict with the branch or with each other, and where",
+        ("llmc conflicts", "llmc conflicts --fresh", "llmc conflicts --json"),
+        (flag("--fresh", text="look now, whatever the daemon has seen"),),
+    ),
     Command("reset", "back to idle on the tip of the branch; a backup is kept", ("llmc reset adam",), (WORKER, YES)),
     Command(
         "undo",

@@ -6,7 +6,7 @@ import os
 import time
 
 from llmc.core.display import age, one_line
-from llmc.store.snapshot import read_attention, read_daemon_pid, read_state
+from llmc.store.snapshot import read_attention, read_daemon_pid, read_radar, read_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NO_ATTENTION = {"state": "UNKNOWN", "detail": None, "confidence": 0.0, "source": "none", "age_secs": None}
 ATTENTION_SHOWN = {"NEEDS_CONFIRMATION": "asks", "READY": "ready", "BUSY": "busy", "ERROR": "failed"}
 PROMPT_WIDTH = 44
+FILES_WIDTH = 60
 WATCH_SECS = 2.0
 """Ages grow even if nothing happens."""
 
@@ -30,8 +31,11 @@ def status_document(root: Root) -> dict[str, Any]:
     pid = read_daemon_pid(root.daemon_lock)
     live = _live_sessions(root) if pid is None else None
     attention = read_attention(root.inside("run", "attention"))
+    radar = read_radar(root.radar_file)
     now = time.time()
     workers = [_worker(worker, live, attention.get(name), now) for name, worker in state["workers"].items()]
+    for worker in workers:
+        worker["conflicts"] = _conflicts(radar, worker["name"], now)
     return {
         "schema": 1,
         "root": root.path,
@@ -95,6 +99,24 @@ def _attention(attention: object, session: str, now: float) -> dict[str, Any]:
     return shown
 
 
+def _conflicts(radar: dict[str, Any] | None, name: str, now: float) -> dict[str, Any] | None:
+    """Where the worker's work will conflict, as the daemon last saw it; None when nobody has looked."""
+    seen = radar["workers"].get(name) if radar else None
+    if radar is None or seen is None:
+        return None
+    pairs = [pair for pair in radar["with_each_other"] if name in pair["workers"]]
+    return {
+        "with_branch": [file["path"] for file in seen["with_branch"]],
+        "with_workers": {
+            other: [file["path"] for file in pair["files"]]
+            for pair in pairs
+            for other in pair["workers"]
+            if other != name
+        },
+        "age_secs": round(max(0.0, now - seen["at_unix"]), 1),
+    }
+
+
 def status_text(document: dict[str, Any]) -> str:
     daemon = document["daemon"]
     running = f"daemon runs (pid {daemon['pid']})" if daemon["running"] else "no daemon: `llmc up` starts it"
@@ -104,6 +126,8 @@ def status_text(document: dict[str, Any]) -> str:
         return lines[0] + "\nno workers yet: `llmc add NAME` makes one"
     width = max(len(worker["name"]) for worker in workers)
     lines += [_line(worker, width) for worker in workers]
+    if daemon["running"]:
+        lines += [line for worker in workers for line in _to_come(worker, document["branch"])]
     return "\n".join(lines)
 
 
@@ -122,6 +146,20 @@ def _line(worker: dict[str, Any], width: int) -> str:
     since = age(now - float(worker.get("last_activity_unix") or now))
     shown = f"{worker['name']:<{width}}  {status + hidden:<22} {attention:<6}"
     return f"{shown} {task:<{PROMPT_WIDTH}} {since:>4}  {why}".rstrip()
+
+
+def _to_come(worker: dict[str, Any], branch: str | None) -> list[str]:
+    """Conflicts that nobody has met yet; each pair of workers is named once."""
+    conflicts = worker["conflicts"]
+    if not conflicts or worker["work"] == "rebasing":
+        return []
+    others = {other: files for other, files in conflicts["with_workers"].items() if worker["name"] < other}
+    against = {branch or "the branch": conflicts["with_branch"], **others}
+    return [
+        f"! {worker['name']} will conflict with {name} in {one_line(', '.join(files), FILES_WIDTH)}"
+        for name, files in against.items()
+        if files
+    ]
 
 
 def run(app: App, args: Namespace) -> Result:

@@ -13,6 +13,7 @@ from llmc.daemon import upstream
 from llmc.daemon.care import Cared, Rebases, care_for
 from llmc.daemon.deaths import Deaths
 from llmc.daemon.journal import EVERYBODY, Journal
+from llmc.daemon.radar import RadarWatch
 from llmc.daemon.screens import Screens
 from llmc.daemon.signals import Ending, EndingSignals
 from llmc.daemon.upkeep import Upkeep
@@ -50,6 +51,7 @@ class Daemon:
         self.deaths = Deaths(self.selector)
         self.pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="care")
         self.screens = Screens(self.pool, self.signals.wake)
+        self.radar = RadarWatch(self.site, self.signals.wake)
         self.known: dict[str, float] = {}
         """Each worker, and when it was made: a new one may have the name of one that was removed."""
         self.to_bring_up: set[str] = set()
@@ -103,7 +105,7 @@ class Daemon:
     def _patience(self) -> float:
         now = time.monotonic()
         moments = [at for name, at in self.due.items() if name not in self.under_way]
-        moments += [self.next_patrol, *self.screens.moments()]
+        moments += [self.next_patrol, *self.screens.moments(), *self.radar.moments()]
         if self.watch.fileno() is None:
             moments.append(now + LOOK_AT_FILES_SECS)
         return max(0.0, min(moments) - now)
@@ -124,8 +126,7 @@ class Daemon:
         if done:
             self._read_state()
             self.changed(self.site)
-        complaint = self.screens.collect(self.site)
-        if complaint:
+        for complaint in filter(None, (self.screens.collect(self.site), self.radar.collect())):
             self.journal.complain(EVERYBODY, complaint)
 
     def _fetch(self) -> None:
@@ -141,9 +142,12 @@ class Daemon:
     def _fetched(self) -> None:
         if self.fetching is None or not self.fetching.done():
             return
-        failure, self.fetching = self.fetching.exception(), None
+        fetched, self.fetching = self.fetching, None
+        failure = fetched.exception()
         if failure is not None:
             self.journal.complain(EVERYBODY, str(failure))
+        else:
+            self.radar.upstream_is(fetched.result(), self.known)
         self._look_at_all()
         if self.fetch_again:
             self._fetch()
@@ -161,6 +165,7 @@ class Daemon:
             self._again(name)
         else:
             self.journal.mended(name)
+            self.radar.changed({name})
         self.brought_up.discard(name)
 
     def _again(self, name: str) -> None:
@@ -180,6 +185,7 @@ class Daemon:
             self.under_way[name] = work
             work.add_done_callback(lambda _: self.signals.wake())
         self.screens.begin(self.site)
+        self.radar.begin(self.site)
 
     def _patrol_if_due(self) -> None:
         now = time.monotonic()
@@ -188,6 +194,7 @@ class Daemon:
         self.next_patrol = now + self.site.config.defaults.patrol_interval_secs
         if self.patrol and self.known:
             self._remember_patrol()
+            self.radar.changed(self.known)
             self._fetch()
 
     def _look_at_all(self) -> None:
@@ -257,6 +264,7 @@ class Daemon:
             remembered.pop(name, None)
         self.journal.mended(name)
         self.watch.forget(name)
+        self.radar.changed({name})
 
     def _plan(self, state: State) -> None:
         for worker in state.workers.values():
@@ -288,6 +296,7 @@ class Daemon:
         self.deaths.close()
         self.watch.close()
         self.screens.close()
+        self.radar.close(self.site)
         self.selector.close()
 
     def _stop_agents(self) -> None:

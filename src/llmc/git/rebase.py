@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
-from llmc.git.parse import decode, nul_fields, parse_unmerged
+from llmc.git.merging import merge_in_memory
+from llmc.git.parse import decode, parse_unmerged
 from llmc.git.repository import HEADS, current_branch, git_paths, raw_status, require_commit, resolve
 from llmc.git.runner import LONG, NO_HOOKS, Git
 from llmc.host.base import Completed
@@ -73,13 +74,8 @@ class RebaseProgress:
 
 def would_conflict(git: Git, cwd: str, onto: str, head: str) -> Clean | Conflicts:
     """Merges in memory, touching nothing. A rebase of several commits may still stop where this is clean."""
-    args = ("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", onto, head)
-    done = git.run(cwd, *args, check=False)
-    fields = nul_fields(done.out)
-    # Exit code 1 is both "conflicts" and "no such commit": only the first comes with a tree.
-    if done.code not in (0, 1) or not fields:
-        raise GitError(args, done.complaint, done.code)
-    return Clean(fields[0]) if done.ok else Conflicts(fields[1:])
+    merged = merge_in_memory(git, cwd, onto, head)
+    return Conflicts(tuple(clash.path for clash in merged.clashes)) if merged.clashes else Clean(merged.tree)
 
 
 def rebase_onto(git: Git, worktree: str, onto: str) -> Rebased | Conflicted:

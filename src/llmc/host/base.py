@@ -70,6 +70,9 @@ class Host(Protocol):
     def read(self, path: str) -> bytes | None:
         """The file's content; None when there is no such file."""
 
+    def size(self, path: str) -> int | None:
+        """Bytes of the file, or of the symlink itself; None when there is nothing."""
+
     def make_dir(self, path: str) -> None:
         """For its owner alone."""
 

@@ -86,6 +86,12 @@ class LocalHost:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
+    def size(self, path: str) -> int | None:
+        try:
+            return os.lstat(path).st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
     def make_dir(self, path: str) -> None:
         Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
 

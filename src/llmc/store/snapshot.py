@@ -81,6 +81,15 @@ def read_attention(directory: str) -> dict[str, dict[str, Any]]:
     return found
 
 
+def read_radar(path: str) -> dict[str, Any] | None:
+    """What the daemon last saw of conflicts to come; None when nobody has looked."""
+    try:
+        seen = _parse(_read(path))
+        return seen if isinstance(seen, dict) and seen.get("schema") == SCHEMA else None
+    except (OSError, ValueError):
+        return None
+
+
 def read_daemon_pid(lock: str) -> int | None:
     """The process that holds the daemon's lock; None when nobody does."""
     import fcntl

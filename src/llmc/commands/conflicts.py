@@ -1,0 +1,77 @@
+"""`llmc conflicts`: who will conflict with the branch or with each other, before anybody rebases."""
+
+from __future__ import annotations
+
+import os
+import time
+from argparse import Namespace
+from typing import Any
+
+from llmc.app import App
+from llmc.commands.acting import newest_tip
+from llmc.commands.result import Result
+from llmc.core.display import age
+from llmc.observe.radar import Radar
+from llmc.site import Site
+from llmc.store.snapshot import read_daemon_pid, read_radar
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    seen = None if args.fresh else _seen_by_daemon(site)
+    document = seen or _look_now(site)
+    now = time.time()
+    data = {**document, "age_secs": _age(document, now), "source": "daemon" if seen else "now"}
+    return Result(_text(document, now), data)
+
+
+def _seen_by_daemon(site: Site) -> dict[str, Any] | None:
+    """None as well when the daemon has yet to see somebody."""
+    if read_daemon_pid(site.root.daemon_lock) is None:
+        return None
+    seen = read_radar(site.root.radar_file)
+    return seen if seen and seen["workers"].keys() == site.ledger.load().workers.keys() else None
+
+
+def _look_now(site: Site) -> dict[str, Any]:
+    newest_tip(site)
+    radar = Radar(site.root.radar_store(str(os.getpid())))
+    try:
+        radar.look_at(site, site.ledger.load().workers)
+        return radar.document(site)
+    finally:
+        radar.close(site)
+
+
+def _age(document: dict[str, Any], now: float) -> float:
+    """That of the oldest look that is part of the answer."""
+    looks = [worker["at_unix"] for worker in document["workers"].values()]
+    return round(max(0.0, now - min(looks, default=now)), 1)
+
+
+def _text(document: dict[str, Any], now: float) -> str:
+    lines = [
+        f"{name} conflicts with {document['branch']}{_uncommitted(document, name)} in {_files(worker['with_branch'])}"
+        for name, worker in document["workers"].items()
+        if worker["with_branch"]
+    ]
+    for pair in document["with_each_other"]:
+        one, other = pair["workers"]
+        lines.append(
+            f"{one} and {other} conflict with each other{_uncommitted(document, one, other)} in {_files(pair['files'])}"
+        )
+    lines += [
+        f"{name}: not known: {worker['unknown']}" for name, worker in document["workers"].items() if worker["unknown"]
+    ]
+    in_flight = sum(1 for worker in document["workers"].values() if worker["files_touched"])
+    count = f"{in_flight} worker{'s' if in_flight != 1 else ''} with work in flight"
+    found = "" if lines else "no conflicts ahead: "
+    return "\n".join([*lines, f"{found}{count}, looked at {age(_age(document, now))} ago"])
+
+
+def _uncommitted(document: dict[str, Any], *names: str) -> str:
+    return " (with uncommitted files)" if any(document["workers"][name]["uncommitted"] for name in names) else ""
+
+
+def _files(files: list[dict[str, str]]) -> str:
+    return ", ".join(f"{file['path']} ({file['kind']})" for file in files)

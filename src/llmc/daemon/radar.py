@@ -1,0 +1,77 @@
+"""Keeps what is known about conflicts to come current, beside everything else and never in its way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from llmc.errors import LlmcError
+from llmc.observe.radar import Radar, keep
+from llmc.site import Site
+
+SOON_SECS = 0.5
+"""What belongs together often comes in a burst."""
+REST = 20
+"""For each second of looking it rests this many: it never takes more than a twentieth of one processor."""
+
+
+class RadarWatch:
+    """`wake` is called when a look is over."""
+
+    def __init__(self, site: Site, wake: Callable[[], None]) -> None:
+        self._radar = Radar(site.root.radar_store("daemon"))
+        self._wake = wake
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="radar")
+        self._wanted: set[str] = set()
+        self._due = 0.0
+        self._rested = 0.0
+        self._under_way: Future[float] | None = None
+        self._upstream: str | None = None
+
+    def changed(self, names: Iterable[str]) -> None:
+        """The work of these may be another than it was."""
+        before = len(self._wanted)
+        self._wanted |= set(names)
+        if not before and self._wanted:
+            self._due = time.monotonic() + SOON_SECS
+
+    def upstream_is(self, tip: str, everybody: Iterable[str]) -> None:
+        if tip != self._upstream:
+            self._upstream = tip
+            self.changed(everybody)
+
+    def moments(self) -> list[float]:
+        """When there is something to look at, in monotonic time."""
+        return [max(self._due, self._rested)] if self._wanted and self._under_way is None else []
+
+    def begin(self, site: Site) -> None:
+        if not self._wanted or self._under_way is not None or time.monotonic() < max(self._due, self._rested):
+            return
+        names, self._wanted = self._wanted, set()
+        self._under_way = self._pool.submit(self._look, site, names)
+        self._under_way.add_done_callback(lambda _: self._wake())
+
+    def _look(self, site: Site, names: set[str]) -> float:
+        began = time.monotonic()
+        self._radar.look_at(site, names)
+        keep(site, self._radar.document(site))
+        return time.monotonic() - began
+
+    def collect(self) -> str:
+        """The words of a look that failed; empty when all is well."""
+        if self._under_way is None or not self._under_way.done():
+            return ""
+        look, self._under_way = self._under_way, None
+        failure = look.exception()
+        if failure is None:
+            self._rested = time.monotonic() + look.result() * REST
+            return ""
+        if not isinstance(failure, LlmcError | OSError):
+            raise failure
+        self._rested = time.monotonic() + REST
+        return str(failure)
+
+    def close(self, site: Site) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._radar.close(site)
