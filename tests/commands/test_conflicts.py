@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,10 +67,9 @@ def test_the_daemon_keeps_it_current_and_the_status_shows_it(story: Story) -> No
 
 
 def test_what_nobody_keeps_current_is_not_shown_as_if_it_were(story: Story) -> None:
-    Path(story.root.radar_file).write_text(
-        '{"schema": 1, "branch": "main", "at_unix": 0, "with_each_other": [], "workers": {"adam": {"at_unix": 0, '
-        '"files_touched": 1, "uncommitted": false, "unknown": null, "with_branch": [{"path": "f", "kind": "content"}]}}}'
-    )
+    seen = {"at_unix": 0, "files_touched": 1, "with_branch": [{"path": "f", "kind": "content"}]}
+    cache = {"schema": 1, "branch": "main", "workers": {"adam": seen}, "with_each_other": []}
+    Path(story.root.radar_file).write_text(json.dumps(cache))
     assert "conflict" not in story.llmc("status").out
     assert story.json("status")["workers"][0]["conflicts"]["age_secs"] > 1000
     assert story.json("conflicts")["source"] == "now"

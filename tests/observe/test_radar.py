@@ -36,16 +36,16 @@ def upstream(story: Story, path: str, content: str) -> None:
     fetch_source(story.site.git, story.root.path, "main")
 
 
-def look(story: Story, radar: Radar, *names: str) -> Any:  # noqa: ANN401 - a document
+def look(story: Story, radar: Radar, *names: str) -> Any:
     radar.look_at(story.site, names or ("adam", "baker", "carl"))
     return radar.document(story.site)
 
 
-def pairs(document: Any) -> dict[tuple[str, ...], list[str]]:  # noqa: ANN401 - a document
+def pairs(document: Any) -> dict[tuple[str, ...], list[str]]:
     return {tuple(pair["workers"]): [file["path"] for file in pair["files"]] for pair in document["with_each_other"]}
 
 
-def with_branch(document: Any) -> dict[str, list[str]]:  # noqa: ANN401 - a document
+def with_branch(document: Any) -> dict[str, list[str]]:
     found = {name: [file["path"] for file in worker["with_branch"]] for name, worker in document["workers"].items()}
     return {name: files for name, files in found.items() if files}
 

@@ -31,11 +31,11 @@ def status_document(root: Root) -> dict[str, Any]:
     pid = read_daemon_pid(root.daemon_lock)
     live = _live_sessions(root) if pid is None else None
     attention = read_attention(root.inside("run", "attention"))
-    radar = read_radar(root.radar_file)
     now = time.time()
+    conflicts = _conflicts(read_radar(root.radar_file), now)
     workers = [_worker(worker, live, attention.get(name), now) for name, worker in state["workers"].items()]
     for worker in workers:
-        worker["conflicts"] = _conflicts(radar, worker["name"], now)
+        worker["conflicts"] = conflicts.get(worker["name"])
     return {
         "schema": 1,
         "root": root.path,
@@ -99,22 +99,23 @@ def _attention(attention: object, session: str, now: float) -> dict[str, Any]:
     return shown
 
 
-def _conflicts(radar: dict[str, Any] | None, name: str, now: float) -> dict[str, Any] | None:
-    """Where the worker's work will conflict, as the daemon last saw it; None when nobody has looked."""
-    seen = radar["workers"].get(name) if radar else None
-    if radar is None or seen is None:
-        return None
-    pairs = [pair for pair in radar["with_each_other"] if name in pair["workers"]]
-    return {
-        "with_branch": [file["path"] for file in seen["with_branch"]],
-        "with_workers": {
-            other: [file["path"] for file in pair["files"]]
-            for pair in pairs
-            for other in pair["workers"]
-            if other != name
-        },
-        "age_secs": round(max(0.0, now - seen["at_unix"]), 1),
+def _conflicts(radar: dict[str, Any] | None, now: float) -> dict[str, dict[str, Any]]:
+    """Where each worker's work will conflict, as the daemon last saw it; nothing of those that nobody has looked at."""
+    if radar is None:
+        return {}
+    found: dict[str, dict[str, Any]] = {
+        name: {
+            "with_branch": [file["path"] for file in seen["with_branch"]],
+            "with_workers": {},
+            "age_secs": round(max(0.0, now - seen["at_unix"]), 1),
+        }
+        for name, seen in radar["workers"].items()
     }
+    for pair in radar["with_each_other"]:
+        one, other = pair["workers"]
+        files = [file["path"] for file in pair["files"]]
+        found[one]["with_workers"][other] = found[other]["with_workers"][one] = files
+    return found
 
 
 def status_text(document: dict[str, Any]) -> str:
