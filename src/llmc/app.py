@@ -76,4 +76,7 @@ def policy_for(config: Config, worker: str) -> Policy:
         crash_limit=general.crash_limit,
         restart_backoff_secs=general.restart_backoff_secs,
         crash_count_reset_secs=general.crash_count_reset_secs,
+        rebase_help_after_secs=general.rebase_help_after_secs,
+        rebase_escalate_after_secs=general.rebase_escalate_after_secs,
+        conflict_attempts=general.conflict_attempts,
     )

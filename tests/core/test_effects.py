@@ -15,6 +15,8 @@ from llmc.core import effects
 from llmc.core.effects import (
     LASTING,
     OWNS_WORKTREE,
+    AskToResolve,
+    CheckResolution,
     ClearConversation,
     Deliver,
     LastingEffect,
@@ -37,6 +39,9 @@ EFFECTS = [
     Deliver("text\n\t;", Purpose.TASK),
     ClearConversation(),
     RebaseWork("e" * 40),
+    AskToResolve(),
+    AskToResolve(help=True),
+    CheckResolution(),
     MergeWork(),
     MergeWork("a message"),
     ResetWorktree(),

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 
 from llmc.core import events as ev
 from llmc.core.effects import (
+    AskToResolve,
+    CheckResolution,
     ClearConversation,
     Deliver,
     LastingEffect,
@@ -31,7 +33,14 @@ from llmc.core.effects import (
     from_step,
 )
 from llmc.core.lifecycle import TABLE, decide
-from llmc.core.moves.change import COMMIT_GRACE, RESTART, with_steps
+from llmc.core.moves.change import (
+    COMMIT_GRACE,
+    ELSEWHERE_GRACE,
+    REBASE_ESCALATE,
+    REBASE_HELP,
+    RESTART,
+    with_steps,
+)
 from llmc.core.policy import Policy
 from llmc.errors import IllegalEventError
 from llmc.model import Autonomy, Outcome, Proof, Session, Turn, Work, Worker
@@ -103,6 +112,10 @@ ANSWER = occurs(ev.AnswerGiven, "yes")
 REVIEW_OPENED = occurs(ev.ReviewOpened)
 COMMITS_GONE = occurs(ev.CommitsGone, "merged elsewhere")
 RESOLVED = occurs(ev.ConflictsResolved, B, TIP)
+SKIPPED = occurs(ev.ConflictsResolved, None, TIP)
+CONFLICTS_CHANGED = occurs(ev.ConflictsChanged, ("b.py",))
+ELSEWHERE = occurs(ev.CommitElsewhere, B, "a detached HEAD")
+QUIT = occurs(ev.RebaseAborted, A, quit=True)
 ABORTED = occurs(ev.RebaseAborted, A)
 ABORTED_EMPTY = occurs(ev.RebaseAborted, None)
 FOUND = occurs(ev.SessionFound, True)
@@ -113,6 +126,7 @@ SURELY_QUIET = occurs(ev.ScreenRead, "READY", confident=True)
 SURELY_BUSY = occurs(ev.ScreenRead, "BUSY", confident=True)
 GONE = occurs(ev.SessionVanished)
 GRACE_OVER = occurs(ev.Woke, COMMIT_GRACE)
+HELP_DUE, ESCALATION_DUE = occurs(ev.Woke, REBASE_HELP), occurs(ev.Woke, REBASE_ESCALATE)
 BEGUN = came_of(ev.StepBegun)
 READY = came_of(ev.SessionReady, True)
 STOPPED = came_of(ev.SessionStopped)
@@ -125,6 +139,9 @@ LOST = sent(Outcome.UNDELIVERED)
 REBASED = came_of(ev.RebaseClean, B, TIP)
 NOTHING_LEFT = came_of(ev.RebaseClean, None, TIP)
 CONFLICTS = came_of(ev.RebaseConflicted, ("a.py", "b.py"), "resolve them")
+NO_CONFLICTS = came_of(ev.RebaseConflicted, (), "")
+SOUND = came_of(ev.ResolutionChecked)
+UNSOUND = came_of(ev.ResolutionChecked, "conflict markers are left in a.py", "mend it")
 MERGED = came_of(ev.WorkMerged, C)
 NOT_MERGED = came_of(ev.MergeRefused, "local changes")
 RESET_DONE = came_of(ev.WorktreeReset, TIP)
@@ -166,6 +183,7 @@ START, STOP, REBASE, MERGE, RESET, REMOVE = (
     RemoveWorker(),
 )
 DROP_TASK = ResetWorktree(drops_task=True)
+ASK_AGAIN, HELP, CHECK = AskToResolve(), AskToResolve(help=True), CheckResolution()
 SILENT = {"reports_events": False}
 OVER, OPEN, DOWN = {"turn": Turn.OVER}, {"turn": Turn.OPEN}, {"session": Session.DOWN}
 SILENT_COMMIT = {**SILENT, "commit_sha": B}
@@ -173,6 +191,9 @@ GRACE_COMMIT = {"timers": MappingProxyType({COMMIT_GRACE: NOW}), "commit_sha": B
 GRACE_NOTHING = {**GRACE_COMMIT, "commit_sha": None}
 CRASHING = {"crash_count": 3, "last_crash_unix": NOW - 60}
 REBASE_OVER = {"rebase_started_at_unix": None}
+NOTHING_THERE = {**REBASE_OVER, "commit_sha": None}
+ELSEWHERE_LONG = {**SILENT, "timers": MappingProxyType({ELSEWHERE_GRACE: NOW})}
+ASKED_OFTEN = {"resolution_attempts": 3}
 WAS_NOTHING, WAS_IDLE, WAS_WAITING, WAS_REJECTED, WAS_REBASING, WAS_ERROR = (
     {"resume_work": work} for work in (None, Work.IDLE, Work.NEEDS_INPUT, Work.REJECTED, Work.REBASING, Work.ERROR)
 )
@@ -182,12 +203,12 @@ WAS_TAKEN_BACK = {"resume_work": Work.NEEDS_REVIEW, "commit_sha": None}
 ROWS = [
     # what a user asks                                                   I W N R J B E
     Row("start",                          TASK,                         "W x x x x x x"),
-    Row("message",                        MESSAGE,                      "I W W W J x W"),
+    Row("message",                        MESSAGE,                      "I W W W J B W"),
     Row("answer",                         ANSWER,                       "I W W R J B E"),
     Row("review",                         REVIEW_OPENED,                "x x x R x x x"),
     Row("reject",                         REJECT,                       "x x x J x x x"),
     Row("accept",                         ACCEPT,                       "x x x R x x x"),
-    Row("rebase",                         REBASE_ASKED,                 "x x B B x x x"),
+    Row("rebase",                         REBASE_ASKED,                 "x x B B x B x", fields=OVER),
     Row("reset",                          RESET_ASKED,                  "I W N R J B E"),
     Row("up",                             START_ASKED,                  "I W N R J B E", fields=DOWN),
     Row("down",                           STOP_ASKED,                   "I W N R J B E"),
@@ -202,7 +223,9 @@ ROWS = [
     Row("turn over, no commit",           turn_over(None),              "I N N R N B E"),
     Row("turn over, dirty",               turn_over(None, dirty=True),  "I N N R N B E"),
     Row("turn over, something runs on",   turn_over(B, background=True), "I W N R J B E"),
-    Row("turn over, resolved",            turn_over(A),                 "- - - - - R -", fields=REBASE_OVER),
+    Row("turn over, resolved",            turn_over(A),                 "- - - - - B -", fields=REBASE_OVER),
+    Row("turn over, skipped",             turn_over(None),              "- - - - - N -", fields=NOTHING_THERE),
+    Row("turn over, elsewhere",           turn_over(B, elsewhere="a detached HEAD"), "R N N R N B E"),
     Row("turn over, rebase begins",       turn_over(A),                 "- - - - - B -", REBASE),
     Row("turn failed",                    TURN_FAILED,                  "I N N R N B E"),
     # what git, the screen, the process and the clock show
@@ -214,7 +237,14 @@ ROWS = [
     Row("the rejected commit again",      commit(A),                    "- - - - J - -", fields=OVER),
     Row("commits gone",                   COMMITS_GONE,                 "I W N N J B E"),
     Row("commits gone by ourselves",      COMMITS_GONE,                 "I W N R J B E", MERGE),
-    Row("resolved, turn over",            RESOLVED,                     "I W N R J R E", fields=OVER),
+    Row("commit elsewhere, turn over",    ELSEWHERE,                    "I N N R N B E", fields=OVER),
+    Row("commit elsewhere, turn open",    ELSEWHERE,                    "I W N R J B E", fields=OPEN),
+    Row("commit elsewhere, no reports",   ELSEWHERE,                    "I W N R J B E", fields=SILENT),
+    Row("commit elsewhere for long",      ELSEWHERE,                    "I N N R N B E", fields=ELSEWHERE_LONG),
+    Row("conflicts changed",              CONFLICTS_CHANGED,            "I W N R J B E"),
+    Row("resolved, turn over",            RESOLVED,                     "I W N R J B E", fields=OVER),
+    Row("resolved by skipping",           SKIPPED,                      "I W N R J N E"),
+    Row("rebase quit",                    QUIT,                         "I W N R J N E"),
     Row("resolved, turn open",            RESOLVED,                     "I W N R J B E", fields=OPEN),
     Row("rebase aborted",                 ABORTED,                      "I W N R J R E"),
     Row("rebase aborted, no commits",     ABORTED_EMPTY,                "I W N R J N E"),
@@ -257,6 +287,11 @@ ROWS = [
     Row("rebased, waited",                REBASED,                      "- - - - - N -", REBASE, fields=WAS_WAITING),
     Row("nothing left",                   NOTHING_LEFT,                 "I W N N J N E", REBASE),
     Row("conflicts",                      CONFLICTS,                    "I W N R J B E", REBASE),
+    Row("nothing to ask",                 NO_CONFLICTS,                 "I W N R J B E", ASK_AGAIN),
+    Row("resolution is sound",            SOUND,                        "I W N R J R E", CHECK),
+    Row("resolution is not sound",        UNSOUND,                      "I W N R J N E", CHECK),
+    Row("not sound, auto",                UNSOUND,                      "I W N R J B E", CHECK, policy=AUTO),
+    Row("not sound, asked often",         UNSOUND,                      "- - - - - N -", CHECK, AUTO, ASKED_OFTEN),
     Row("merged",                         MERGED,                       "I I I I I I I", MERGE),
     Row("not merged",                     NOT_MERGED,                   "I W N R J B E", MERGE),
     Row("worktree reset",                 RESET_DONE,                   "I W N R J B E", RESET),
@@ -269,6 +304,7 @@ ROWS = [
     Row("feedback failed",                FAILED,                       "- R - - R - -", TEXT, fields=WAS_REVIEWED),
     Row("feedback failed, commit gone",   FAILED,                       "- N - - N - -", TEXT, fields=WAS_TAKEN_BACK),
     Row("rebase failed",                  FAILED,                       "- - - - - R -", REBASE),
+    Row("request failed",                 FAILED,                       "- - - - - B -", TEXT),
     Row("rebase failed, waited",          FAILED,                       "- - - - - N -", REBASE, fields=WAS_WAITING),
 ]  # fmt: skip
 
@@ -389,6 +425,8 @@ STEPS = {
     "deliver": Deliver,
     "clear": ClearConversation,
     "rebase": RebaseWork,
+    "ask": AskToResolve,
+    "check": CheckResolution,
     "merge": MergeWork,
     "reset": ResetWorktree,
     "remove": RemoveWorker,
@@ -434,8 +472,56 @@ STORIES["a rebase with conflicts that the agent resolves"] = MANUAL, STANDING[Wo
     (CONFLICTS,             "rebasing     up       over    | deliver             | conflict     | command.rebase"),
     (DELIVERED,             "rebasing     up       over    |                     |              | command.rebase"),
     (HEARD,                 "rebasing     up       open    |                     |              | hook.prompt"),
+    (CONFLICTS_CHANGED,     "rebasing     up       open    |                     |              | hook.prompt"),
     (RESOLVED,              "rebasing     up       open    |                     |              | git.resolved"),
-    (turn_over(B),          "needs_review up       over    |                     | needs_review | hook.turn_end"),
+    (turn_over(B),          "rebasing     up       over    | check               |              | hook.turn_end"),
+    (SOUND,                 "needs_review up       over    |                     | needs_review | git.resolution"),
+]  # fmt: skip
+STORIES["an agent that does not get on with its conflicts, shown only"] = MANUAL, STANDING[Work.NEEDS_REVIEW], [
+    (REBASE_ASKED,          "rebasing     up       over    | rebase              |              | command.rebase"),
+    (CONFLICTS,             "rebasing     up       over    | deliver             | conflict     | command.rebase"),
+    (REFUSED,               "rebasing     up       over    |                     | undelivered  | delivery"),
+    (HELP_DUE,              "rebasing     up       over    |                     |              | delivery"),
+    (ESCALATION_DUE,        "rebasing     up       over    |                     | conflict     | timer"),
+    (REBASE_ASKED,          "rebasing     up       over    | ask                 |              | timer"),
+    (CONFLICTS,             "rebasing     up       over    | deliver             | conflict     | timer"),
+    (DELIVERED,             "rebasing     up       over    |                     |              | timer"),
+    (HEARD,                 "rebasing     up       open    |                     |              | hook.prompt"),
+    (turn_over(A),          "rebasing     up       over    |                     | needs_input  | hook.turn_end"),
+    (RESOLVED,              "rebasing     up       over    | check               |              | git.resolved"),
+    (UNSOUND,               "needs_input  up       over    |                     | needs_input  | git.resolution"),
+]  # fmt: skip
+STORIES["an agent that is helped with its conflicts"] = AUTO, STANDING[Work.NEEDS_REVIEW], [
+    (REBASE_ASKED,          "rebasing     up       over    | rebase              |              | command.rebase"),
+    (CONFLICTS,             "rebasing     up       over    | deliver             | conflict     | command.rebase"),
+    (DELIVERED,             "rebasing     up       over    |                     |              | command.rebase"),
+    (HEARD,                 "rebasing     up       open    |                     |              | hook.prompt"),
+    (HELP_DUE,              "rebasing     up       open    |                     |              | hook.prompt"),
+    (turn_over(A),          "rebasing     up       over    | ask                 |              | hook.turn_end"),
+    (CONFLICTS,             "rebasing     up       over    | deliver             | conflict     | hook.turn_end"),
+    (DELIVERED,             "rebasing     up       over    |                     |              | hook.turn_end"),
+    (HELP_DUE,              "rebasing     up       over    | ask                 |              | hook.turn_end"),
+    (CONFLICTS,             "rebasing     up       over    | deliver             | conflict     | hook.turn_end"),
+    (DELIVERED,             "rebasing     up       over    |                     |              | hook.turn_end"),
+    (turn_over(A),          "rebasing     up       over    |                     | needs_input  | hook.turn_end"),
+    (HELP_DUE,              "rebasing     up       over    |                     |              | hook.turn_end"),
+    (ESCALATION_DUE,        "rebasing     up       over    |                     | conflict     | timer"),
+    (ABORTED,               "needs_review up       over    |                     | needs_review | git.rebase_aborted"),
+]  # fmt: skip
+STORIES["an agent that has resolved its conflicts badly"] = AUTO, replace(STANDING[Work.REBASING], turn=Turn.OVER), [
+    (RESOLVED,              "rebasing     up       over    | check               |              | git.resolved"),
+    (UNSOUND,               "rebasing     up       over    | deliver             | conflict     | git.resolution"),
+    (DELIVERED,             "rebasing     up       over    |                     |              | git.resolution"),
+    (HEARD,                 "rebasing     up       open    |                     |              | hook.prompt"),
+    (turn_over(C),          "rebasing     up       over    | check               |              | hook.turn_end"),
+    (SOUND,                 "needs_review up       over    |                     | needs_review | git.resolution"),
+]  # fmt: skip
+STORIES["an agent that crashes in the middle of its conflicts"] = AUTO, STANDING[Work.REBASING], [
+    (CLOSED,                "rebasing     down     over    |                     | exited       | process.exit"),
+    (START_ASKED,           "rebasing     starting over    | start               |              | command.up"),
+    (READY,                 "rebasing     up       over    | ask                 |              | session.ready"),
+    (NO_CONFLICTS,          "rebasing     up       over    |                     |              | session.ready"),
+    (ABORTED,               "needs_review up       over    |                     | needs_review | git.rebase_aborted"),
 ]  # fmt: skip
 STORIES["a rebase that the agent gives up"] = MANUAL, STANDING[Work.REBASING], [
     (turn_over(A),          "rebasing     up       over    |                     | needs_input  | hook.turn_end"),
@@ -943,6 +1029,8 @@ RESULTS = {
         NOTHING_LEFT,
         CONFLICTS,
     ],
+    AskToResolve: [CONFLICTS, NO_CONFLICTS],
+    CheckResolution: [SOUND, UNSOUND],
     MergeWork: [MERGED, NOT_MERGED],
     ResetWorktree: [RESET_DONE],
     RemoveWorker: [],

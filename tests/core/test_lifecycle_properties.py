@@ -9,6 +9,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from llmc.core import events as ev
 from llmc.core.effects import (
     OWNS_WORKTREE,
+    AskToResolve,
+    CheckResolution,
     ClearConversation,
     Deliver,
     MergeWork,
@@ -41,6 +43,11 @@ FACTS = st.sampled_from(
         lambda at, sha: ev.ScreenRead(at, "READY", confident=True),
         lambda at, sha: ev.ScreenRead(at, "NEEDS_CONFIRMATION", "permission", confident=True),
         lambda at, sha: ev.ConflictsResolved(at, sha, "e" * 40),
+        lambda at, sha: ev.ConflictsResolved(at, None, "e" * 40),
+        lambda at, sha: ev.ConflictsChanged(at, ("b.py",)),
+        lambda at, sha: ev.CommitElsewhere(at, sha, "a detached HEAD"),
+        lambda at, sha: ev.TurnEnded(at, sha, elsewhere="a detached HEAD"),
+        lambda at, sha: ev.RebaseAborted(at, sha, quit=True),
         lambda at, sha: ev.RebaseAborted(at, sha),
         lambda at, sha: ev.RebaseAborted(at, None),
     ]
@@ -74,6 +81,7 @@ DROPS_COMMIT = (
     ev.WorkMerged,
     ev.WorktreeReset,
     ev.CommitsGone,
+    ev.ConflictsResolved,
     ev.TaskGiven,
     ev.RebaseClean,
     ev.TextSent,
@@ -211,6 +219,11 @@ class WorkerHistory(RuleBasedStateMachine):
                     ev.RebaseConflicted(at, step, ("a.py",), "resolve them"),
                     failed,
                 ]
+            case AskToResolve():
+                asked = ev.RebaseConflicted(at, step, ("a.py",), "resolve them")
+                return [asked, ev.RebaseConflicted(at, step, (), ""), failed]
+            case CheckResolution():
+                return [ev.ResolutionChecked(at, step), ev.ResolutionChecked(at, step, "markers", "mend it"), failed]
             case MergeWork():
                 return [ev.WorkMerged(at, step, sha), ev.MergeRefused(at, step, "local changes"), failed]
             case ResetWorktree():

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.git.conflicts import ConflictKind, classify, conflict_regions, conflicts
+from llmc.git.conflicts import ConflictKind, classify, conflict_regions, conflicts, leftover_markers
+from llmc.git.failure import GitError
 from llmc.git.parse import Unmerged
 from llmc.git.rebase import Conflicted, rebase_onto
 
@@ -111,11 +113,70 @@ def test_deleted_by_the_worker(git, conflict):
 
 def test_renamed_differently(git, conflict):
     worker = conflict(writes("f", LINES), renames("f", "by-worker"), renames("f", "by-upstream"))
-    assert {(each.path, each.kind) for each in conflicts(git, worker.path)} == {
-        ("f", ConflictKind.RENAMED_OR_DELETED_BY_BOTH),
-        ("by-worker", ConflictKind.ADDED_BY_WORKER),
-        ("by-upstream", ConflictKind.ADDED_UPSTREAM),
+    assert {(each.path, each.kind, each.code) for each in conflicts(git, worker.path)} == {
+        ("f", ConflictKind.RENAMED_BY_BOTH, "DD"),
+        ("by-worker", ConflictKind.RENAMED_BY_BOTH, "UA"),
+        ("by-upstream", ConflictKind.RENAMED_BY_BOTH, "AU"),
     }
+
+
+def test_renamed_and_deleted(git, conflict):
+    worker = conflict(writes("f", LINES), renames("f", "g"), removes("f"))
+    found = the_one(git, worker)
+    assert (found.path, found.kind) == ("g", ConflictKind.RENAMED_AND_DELETED)
+    assert shown(worker, found) == (LINES.rstrip("\n"), None)
+
+
+def test_something_new_in_a_directory_that_was_renamed(git, conflict):
+    def rename_directory(repo):
+        repo.file("d").rename(repo.file("e"))
+
+    worker = conflict(
+        lambda repo: (repo.write("d/a", LINES), repo.write("d/b", LINES * 2)), writes("d/new", "x\n"), rename_directory
+    )
+    found = the_one(git, worker)
+    assert (found.path, found.kind) == ("e/new", ConflictKind.DIRECTORY_RENAMED)
+
+
+def test_a_file_against_a_directory(git, conflict):
+    worker = conflict(writes("f", ""), writes("x", "a file\n"), writes("x/y", "in a directory\n"))
+    found = the_one(git, worker)
+    assert found.path.startswith("x~")
+    assert found.kind is ConflictKind.FILE_OR_DIRECTORY
+
+
+def test_a_link_against_a_file(git, conflict):
+    worker = conflict(writes("f", LINES), links("f", "target"), writes("f", "upstream\n"))
+    assert {each.kind for each in conflicts(git, worker.path)} == {ConflictKind.TYPE}
+
+
+def test_the_same_file_with_two_modes(git, conflict):
+    def executable(repo):
+        repo.write("new", "x\n").chmod(0o755)
+
+    worker = conflict(writes("f", ""), writes("new", "x\n"), executable)
+    assert the_one(git, worker).kind is ConflictKind.MODE
+
+
+def test_finding_out_leaves_nothing_behind(git, root, conflict):
+    worker = conflict(writes("f", LINES), renames("f", "by-worker"), renames("f", "by-upstream"))
+    objects = set(Path(root.path, ".git", "objects").rglob("*"))
+    files = set(Path(root.path, ".git", "worktrees", "adam").iterdir())
+    conflicts(git, worker.path)
+    assert set(Path(root.path, ".git", "objects").rglob("*")) == objects
+    assert set(Path(root.path, ".git", "worktrees", "adam").iterdir()) == files
+
+
+def test_markers_that_were_left(git, source):
+    start = source.commit_file("old", "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> 1234567 (x)\n")
+    source.write("näme with space", "x\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> 1234567 (x)\n")
+    source.write("spaces", "trailing  \n\n\n")
+    source.write("title", "Title\n========\n")
+    tip = source.commit()
+    assert leftover_markers(git, source.path, start, tip) == ("näme with space",)
+    assert leftover_markers(git, source.path, tip, tip) == ()
+    with pytest.raises(GitError):
+        leftover_markers(git, source.path, "nowhere", tip)
 
 
 def test_binary(git, conflict):
@@ -128,7 +189,7 @@ def test_binary(git, conflict):
 def test_links(git, conflict):
     worker = conflict(links("f", "a"), links("f", "worker"), links("f", "upstream"))
     found = the_one(git, worker)
-    assert found.kind is ConflictKind.TYPE
+    assert found.kind is ConflictKind.SYMLINK
     assert shown(worker, found) == ("worker", "upstream")
 
 

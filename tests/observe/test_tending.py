@@ -13,7 +13,7 @@ from llmc.core import events as ev
 from llmc.git.rebase import abort_rebase, rebase_in_progress
 from llmc.model import Session, Turn, Work
 from llmc.observe.tending import tend_session, tend_work
-from llmc.perform.settle import ask
+from llmc.perform.settle import ask, settle
 from llmc.tmux.server import TmuxError
 from testing.story import SILENT, Story, told_in
 
@@ -127,7 +127,98 @@ def test_work_that_was_merged_elsewhere_no_longer_waits(story: Story) -> None:
     tend(story)
     worker = story.worker("adam")
     assert (worker.work, worker.commit_sha) == (Work.NEEDS_INPUT, None)
-    assert worker.evidence.detail == "its commits are no longer ahead of the branch"
+    assert worker.evidence.detail == "main has its work already; `llmc reset adam` makes it idle"
+
+
+@pytest.mark.parametrize("squashed", [False, True])
+def test_work_that_a_person_has_picked_is_recognised_by_its_patch(story: Story, squashed: bool) -> None:
+    at_work(story, work=Work.WORKING)
+    first = story.commit_as("adam", "a.txt", "x\n", "Add a")
+    second = story.commit_as("adam", "b.txt", "y\n", "Add b")
+    report(story, "adam", "turn_end")
+    tend(story)
+    story.commit_upstream("other.txt", "other\n", "Meanwhile")
+    story.git("fetch", "--quiet", story.worker("adam").worktree_path, "HEAD")
+    story.git("cherry-pick", *(["--no-commit"] if squashed else []), first, second)
+    if squashed:
+        story.git("commit", "--quiet", "-m", "Both")
+    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, worker.commit_sha) == (Work.NEEDS_INPUT, None)
+    assert worker.evidence.detail == "main has its work already; `llmc reset adam` makes it idle"
+    assert tend(story) == [], "its commits are still there, and still no new work"
+
+
+def test_work_that_was_taken_back_no_longer_waits(story: Story) -> None:
+    at_work(story, work=Work.WORKING)
+    story.commit_as("adam", "a.txt", "x\n", "Add a")
+    report(story, "adam", "turn_end")
+    tend(story)
+    story.git("reset", "--quiet", "--hard", "HEAD~1", cwd=story.worker("adam").worktree_path)
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, worker.evidence.detail) == (Work.NEEDS_INPUT, "its commits are no longer on its branch")
+
+
+def test_rejected_work_that_only_moved_is_no_rework(story: Story) -> None:
+    at_work(story)
+    sha = story.commit_as("adam", "a.txt", "x\n", "Add a")
+    story.rewrite("adam", work=Work.REJECTED, commit_sha=sha, rejected_sha=sha, reports_events=True)
+    story.commit_upstream("b.txt", "b\n", "Meanwhile")
+    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    worktree = story.worker("adam").worktree_path
+    story.git("rebase", "--quiet", "origin/main", cwd=worktree)
+    report(story, "adam", "turn_end")
+    tend(story)
+    worker = story.worker("adam")
+    assert worker.evidence.detail == "its turn ended with no new commit since the rejection"
+    assert worker.work is Work.NEEDS_INPUT
+    story.git("commit", "--quiet", "--amend", "-m", "Add a, in better words", cwd=worktree)
+    tend(story)
+    assert story.worker("adam").work is Work.NEEDS_REVIEW, "that is what may have been asked for"
+
+
+def wander(story: Story, *checkout: str) -> str:
+    """A commit in the worktree that the worker's branch does not have."""
+    story.git("checkout", "--quiet", *checkout, cwd=story.worker("adam").worktree_path)
+    return story.commit_as("adam", "a.txt", "x\n", "Add a")
+
+
+@pytest.mark.parametrize("checkout", [("--detach",), ("-b", "feature/x")])
+def test_commits_that_are_not_on_its_branch_are_said_and_kept(story: Story, checkout: tuple[str, ...]) -> None:
+    at_work(story)
+    sha = wander(story, *checkout)
+    report(story, "adam", "turn_end")
+    tend(story)
+    worker = story.worker("adam")
+    where = "the branch feature/x" if "-b" in checkout else f"a detached HEAD ({sha[:12]})"
+    assert worker.work is Work.NEEDS_INPUT
+    assert worker.evidence.detail == f"its commits are on {where}, not on its branch llmc/adam"
+    story.llmc("reset", "adam", "--yes")
+    story.llmc("undo", "adam", "--yes")
+    assert story.git("rev-parse", "HEAD", cwd=worker.worktree_path) == sha, "nothing is lost"
+
+
+def test_a_silent_agent_has_its_grace_time_elsewhere_too(story: Story) -> None:
+    at_work(story, reports_events=False)
+    wander(story, "--detach")
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, list(worker.timers)) == (Work.WORKING, ["elsewhere_grace"])
+    story.rewrite("adam", timers={"elsewhere_grace": story.site.now() - 1})
+    tend(story)
+    assert story.worker("adam").work is Work.NEEDS_INPUT
+
+
+def test_an_agent_that_comes_back_to_its_branch_was_never_elsewhere(story: Story) -> None:
+    at_work(story, reports_events=True)
+    sha = wander(story, "--detach")
+    assert tend(story) == [], "its turn goes on"
+    story.git("checkout", "--quiet", "-B", "llmc/adam", sha, cwd=story.worker("adam").worktree_path)
+    report(story, "adam", "turn_end")
+    tend(story)
+    assert (story.worker("adam").work, story.worker("adam").commit_sha) == (Work.NEEDS_REVIEW, sha)
 
 
 def in_conflict(story: Story) -> str:
@@ -161,6 +252,7 @@ def test_a_resolved_conflict_comes_back_for_review(story: Story) -> None:
     before = in_conflict(story)
     resolve(story)
     tend(story)
+    settle(story.site, "adam")
     worker = story.worker("adam")
     assert (worker.work, worker.conflicted_files) == (Work.NEEDS_REVIEW, ())
     assert worker.commit_sha != before
@@ -175,8 +267,10 @@ def test_a_resolved_conflict_is_none_that_was_aborted_when_the_branch_went_on(st
     story.git("fetch", "--quiet", "origin", cwd=story.root.path)
     tend(story)
     worker = story.worker("adam")
-    assert (worker.work, worker.evidence.signal) == (Work.NEEDS_REVIEW, "git.resolved")
+    assert worker.evidence.signal == "git.resolved"
     assert worker.base_sha == stands_on
+    settle(story.site, "adam")
+    assert story.worker("adam").work is Work.NEEDS_REVIEW
 
 
 def test_an_aborted_rebase_is_told_from_a_resolved_one(story: Story) -> None:
@@ -186,6 +280,91 @@ def test_an_aborted_rebase_is_told_from_a_resolved_one(story: Story) -> None:
     worker = story.worker("adam")
     assert (worker.work, worker.commit_sha) == (Work.NEEDS_REVIEW, before)
     assert worker.evidence.signal == "git.rebase_aborted"
+
+
+def test_a_skipped_commit_is_not_resolved(story: Story) -> None:
+    before = in_conflict(story)
+    worktree = story.worker("adam").worktree_path
+    story.git("rebase", "--skip", cwd=worktree)
+    tend(story)
+    worker = story.worker("adam")
+    assert worker.work is Work.NEEDS_INPUT
+    assert worker.evidence.detail == "nothing is left of its work: the rebase dropped it; `llmc undo adam` has it"
+    story.llmc("undo", "adam", "--yes")
+    assert story.git("rev-parse", "llmc/adam", cwd=story.root.path) == before
+
+
+def test_one_skipped_commit_of_two_is_told(story: Story) -> None:
+    at_work(story, reports_events=True, turn=Turn.OVER)
+    story.commit_as("adam", "README", "ours\n", "Ours")
+    story.commit_as("adam", "a.txt", "a\n", "Add a")
+    tip = story.commit_upstream("README", "theirs\n", "Theirs")
+    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    tend(story)
+    ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
+    story.git("rebase", "--skip", cwd=story.worker("adam").worktree_path)
+    (decision,) = (decision for decision in tend_work(story.site, "adam") if decision.signal == "git.resolved")
+    assert [notice.text for notice in decision.notices] == [
+        "adam: 1 of its commits was dropped in the rebase; `llmc undo adam` has all"
+    ]
+    settle(story.site, "adam")
+    assert story.worker("adam").work is Work.NEEDS_REVIEW
+
+
+def test_a_rebase_that_was_quit_is_none_that_was_aborted(story: Story) -> None:
+    in_conflict(story)
+    story.git("rebase", "--quit", cwd=story.worker("adam").worktree_path)
+    tend(story)
+    worker = story.worker("adam")
+    assert worker.work is Work.NEEDS_INPUT
+    assert "left half done: its worktree is not on its branch llmc/adam" in worker.evidence.detail
+
+
+def test_getting_on_with_conflicts_is_seen_in_the_index(story: Story) -> None:
+    in_conflict(story)
+    assert story.worker("adam").conflicted_files == ("README",)
+    worktree = story.worker("adam").worktree_path
+    Path(worktree, "README").write_text("theirs\nours\n")
+    story.git("add", "README", cwd=worktree)
+    assert tend(story) == ["git.conflicts_changed"]
+    assert story.worker("adam").conflicted_files == ()
+    assert tend(story) == []
+
+
+def test_markers_that_were_committed_are_no_resolution(story: Story) -> None:
+    in_conflict(story)
+    worktree = story.worker("adam").worktree_path
+    story.git("add", "README", cwd=worktree)
+    story.git("rebase", "--continue", cwd=worktree)
+    tend(story)
+    settle(story.site, "adam")
+    worker = story.worker("adam")
+    assert worker.work is Work.NEEDS_INPUT
+    assert worker.evidence.detail == "its conflicts are resolved, but conflict markers are left in README"
+    assert worker.commit_sha == story.git("rev-parse", "HEAD", cwd=worktree)
+
+
+def test_the_end_of_the_turn_after_the_rebase_is_no_failure_to_resolve(story: Story) -> None:
+    """Both are read at once: what git shows comes first."""
+    in_conflict(story)
+    story.rewrite("adam", turn=Turn.OPEN)
+    resolve(story)
+    report(story, "adam", "turn_end")
+    assert tend(story) == ["git.resolved", "hook.turn_end"]
+    settle(story.site, "adam")
+    assert story.worker("adam").work is Work.NEEDS_REVIEW
+
+
+def test_an_agent_that_ends_after_its_rebase_leaves_work_to_review(story: Story) -> None:
+    in_conflict(story)
+    story.rewrite("adam", turn=Turn.OPEN)
+    resolve(story)
+    tend(story)
+    assert story.worker("adam").work is Work.REBASING
+    story.rewrite("adam", session=Session.DOWN, turn=Turn.OVER)
+    tend(story)
+    settle(story.site, "adam")
+    assert story.worker("adam").work is Work.NEEDS_REVIEW
 
 
 # --- terminals --------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 
 from llmc.commands.result import Result
+from llmc.core.effects import CheckResolution
+from llmc.core.moves.change import awaits
 from llmc.core.pool import next_to_review
 from llmc.errors import LlmcError
 from llmc.git.clone import fetch_source
@@ -15,7 +17,7 @@ from llmc.model import Outcome, Receipt, Session, Work, Worker
 from llmc.observe.tending import tend_session, tend_work
 from llmc.observe.terminals import look_at_panes
 from llmc.perform.notices import tell
-from llmc.perform.settle import Settled
+from llmc.perform.settle import Settled, settle
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import TmuxError
@@ -36,6 +38,12 @@ def acting_for(site: Site, name: str) -> Iterator[Worker]:
 def catch_up(site: Site, name: str) -> None:
     for decision in (*tend_session(site, name, terminals(site)), *tend_work(site, name)):
         tell(site, decision)
+
+
+def finish_checks(site: Site, name: str) -> None:
+    """Work whose conflicts are resolved is checked before anybody sees it; without a daemon that is for us to do."""
+    if awaits(site.worker(name), CheckResolution):
+        settle(site, name)
 
 
 def terminals(site: Site) -> dict[str, Pane]:
@@ -93,6 +101,7 @@ def wait_until_settled(site: Site, name: str) -> Worker:
             if lock.try_acquire():
                 try:
                     catch_up(site, name)
+                    finish_checks(site, name)
                 finally:
                     lock.release()
             worker = site.worker(name)

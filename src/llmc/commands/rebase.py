@@ -5,10 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, newest_tip
+from llmc.commands.acting import EXIT_CODES, acting_for, newest_tip
 from llmc.commands.result import Result
 from llmc.core import events as ev
-from llmc.model import Work
+from llmc.model import Outcome, Work
 from llmc.perform.settle import ask
 
 
@@ -22,6 +22,14 @@ def run(app: App, args: Namespace) -> Result:
         raise settled.refusal
     files = list(worker.conflicted_files)
     text = f"{worker.name}: now on {tip[:12]}"
-    if worker.work is Work.REBASING:
-        text = f"{worker.name}: conflicts in {', '.join(files)}; the agent was asked to resolve them"
-    return Result(text, {"worker": worker.name, "status": worker.status, "onto": tip, "conflicted_files": files})
+    data = {"worker": worker.name, "status": worker.status, "onto": tip, "conflicted_files": files}
+    if worker.work is not Work.REBASING:
+        return Result(text, data)
+    receipt = settled.receipts[-1] if settled.receipts else None
+    told = "the agent was asked to resolve them"
+    if receipt is not None and receipt.outcome is Outcome.UNDELIVERED:
+        told = f"the agent was not asked: {receipt.reason}; `llmc rebase {worker.name}` asks again"
+    elif receipt is not None and receipt.outcome is Outcome.UNKNOWN:
+        told = f"it is not known whether the agent was asked: {receipt.reason}"
+    outcome = receipt.outcome if receipt is not None else Outcome.DELIVERED
+    return Result(f"{worker.name}: conflicts in {', '.join(files)}; {told}", data, EXIT_CODES[outcome])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, catch_up, newest_tip
+from llmc.commands.acting import acting_for, catch_up, finish_checks, newest_tip
 from llmc.commands.result import Result
 from llmc.commands.viewers import show_work
 from llmc.core import events as ev
@@ -23,6 +23,7 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     name = _oldest(site) if args.worker is None else args.worker
     with acting_for(site, name):
+        finish_checks(site, name)
         worker = bring_up_to_date(site, name)
         site.ledger.apply(name, ev.ReviewOpened(site.now()))
         site.ledger.remember_reviewed(name)
@@ -39,6 +40,7 @@ def _oldest(site: Site) -> str:
     for name in site.ledger.load().workers:
         with site.acting_for(name):
             catch_up(site, name)
+            finish_checks(site, name)
     worker = next_to_review(site.ledger.load().workers.values())
     if worker is None:
         raise LlmcError("no work waits for review", "see `llmc status`")

@@ -56,6 +56,19 @@ class RebaseWork(LastingEffect):
 
 
 @dataclass(frozen=True, slots=True)
+class AskToResolve(LastingEffect):
+    """The agent is asked once more to resolve the conflicts at which its rebase has stopped."""
+
+    help: bool = False
+    """With what usually goes wrong, for an agent that does not get on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResolution(LastingEffect):
+    """The agent says that the conflicts are resolved: left-over markers and the repository's own checks tell."""
+
+
+@dataclass(frozen=True, slots=True)
 class MergeWork(LastingEffect):
     message: str | None = None
 
@@ -88,6 +101,8 @@ LASTING: dict[str, type[LastingEffect]] = {
         Deliver,
         ClearConversation,
         RebaseWork,
+        AskToResolve,
+        CheckResolution,
         MergeWork,
         ResetWorktree,
         RemoveWorker,

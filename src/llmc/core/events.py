@@ -127,6 +127,8 @@ class TurnEnded(Fact):
     dirty: bool = False
     background: bool = False
     """Shells or sub-agents of this turn still run: busy, not done."""
+    elsewhere: str = ""
+    """Where commits of the worktree are that its branch does not have; empty when there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,15 @@ class CommitSeen(Fact):
     """The worker's branch holds work that its base does not have."""
 
     sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitElsewhere(Fact):
+    """There is work in the worktree, but not on the worker's branch."""
+
+    sha: str
+    where: str
+    """`a detached HEAD`, or which branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +172,21 @@ class ScreenRead(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class ConflictsChanged(Fact):
+    """The rebase goes on: these are the files that are in conflict now."""
+
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ConflictsResolved(Fact):
     """The rebase that had stopped for conflicts is over, by git's own account."""
 
-    sha: str
+    sha: str | None
+    """None when nothing is left of the work: its commits were skipped."""
     base: str
+    dropped: int = 0
+    """How many of its commits are no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +194,8 @@ class RebaseAborted(Fact):
     """The rebase is over and the branch is where it was."""
 
     sha: str | None
+    quit: bool = False
+    """Git was told to forget the rebase: the worktree stands somewhere in the middle of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +274,15 @@ class RebaseClean(StepResult):
 class RebaseConflicted(StepResult):
     files: tuple[str, ...]
     text: str
-    """The request to resolve them, as the agent gets it."""
+    """The request to resolve them, as the agent gets it; empty when the rebase turned out to be over already."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionChecked(StepResult):
+    """What is wrong with the resolved conflicts, and the request to mend it; both empty when all is well."""
+
+    problem: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

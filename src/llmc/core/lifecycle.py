@@ -12,7 +12,7 @@ from typing import Any
 
 from llmc.core import events as ev
 from llmc.core.effects import Notify, RemoveWorker
-from llmc.core.moves import asked, came_of, heard, observed
+from llmc.core.moves import asked, came_of, conflicts, heard, observed
 from llmc.core.moves.change import Move, awaits, pending_step
 from llmc.core.policy import Policy
 from llmc.errors import IllegalEventError
@@ -56,7 +56,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         "command.message",
         asked.message_given,
         {
-            **_same(IDLE, WORKING, REJECTED),
+            **_same(IDLE, WORKING, REJECTED, REBASING),
             INPUT: (WORKING,),
             REVIEW: (WORKING,),
             ERROR: (WORKING,),
@@ -66,7 +66,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ev.ReviewOpened: Rule("command.review", asked.review_opened, _same(REVIEW)),
     ev.WorkRejected: Rule("command.reject", asked.work_rejected, {REVIEW: (REJECTED,)}),
     ev.AcceptAsked: Rule("command.accept", asked.accept_asked, _same(REVIEW)),
-    ev.RebaseAsked: Rule("command.rebase", asked.rebase_asked, {REVIEW: (REBASING,), INPUT: (REBASING,)}),
+    ev.RebaseAsked: Rule("command.rebase", asked.rebase_asked, dict.fromkeys((REVIEW, INPUT, REBASING), (REBASING,))),
     ev.ResetAsked: Rule("command.reset", asked.reset_asked, ANY),
     ev.StartAsked: Rule("command.up", asked.start_asked, ANY),
     ev.StopAsked: Rule("command.down", asked.stop_asked, ANY),
@@ -87,7 +87,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
             WORKING: (REVIEW, INPUT, WORKING),
             REJECTED: (REVIEW, INPUT, REJECTED),
             INPUT: (REVIEW, INPUT),
-            REBASING: (REBASING, REVIEW),
+            REBASING: (REBASING, INPUT),
         },
     ),
     ev.TurnFailed: Rule("hook.failure", heard.turn_failed, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}),
@@ -103,9 +103,17 @@ TABLE: Mapping[type[ev.Event], Rule] = {
             INPUT: (INPUT, REVIEW),
         },
     ),
+    ev.CommitElsewhere: Rule(
+        "git.elsewhere",
+        observed.commit_elsewhere,
+        {**ANY, WORKING: (WORKING, INPUT), REJECTED: (REJECTED, INPUT)},
+    ),
     ev.CommitsGone: Rule("git.commits_gone", observed.commits_gone, {**ANY, REVIEW: (INPUT, REVIEW)}),
-    ev.ConflictsResolved: Rule("git.resolved", observed.conflicts_resolved, {**ANY, REBASING: (REBASING, REVIEW)}),
-    ev.RebaseAborted: Rule("git.rebase_aborted", observed.rebase_aborted, {**ANY, REBASING: (REVIEW, INPUT, REBASING)}),
+    ev.ConflictsChanged: Rule("git.conflicts_changed", conflicts.conflicts_changed, ANY),
+    ev.ConflictsResolved: Rule("git.resolved", conflicts.conflicts_resolved, {**ANY, REBASING: (REBASING, INPUT)}),
+    ev.RebaseAborted: Rule(
+        "git.rebase_aborted", conflicts.rebase_aborted, {**ANY, REBASING: (REVIEW, INPUT, REBASING)}
+    ),
     ev.ScreenRead: Rule(
         "screen",
         observed.screen_read,
@@ -126,7 +134,10 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ev.RebaseClean: Rule(
         "git.rebased", came_of.rebase_clean, {**ANY, REBASING: (REVIEW, INPUT), REVIEW: (REVIEW, INPUT)}
     ),
-    ev.RebaseConflicted: Rule("git.conflict", came_of.rebase_conflicted, ANY),
+    ev.RebaseConflicted: Rule("git.conflict", conflicts.rebase_conflicted, ANY),
+    ev.ResolutionChecked: Rule(
+        "git.resolution", conflicts.resolution_checked, {**ANY, REBASING: (REVIEW, INPUT, REBASING)}
+    ),
     ev.WorkMerged: Rule("git.merged", came_of.work_merged, dict.fromkeys(Work, (IDLE,))),
     ev.MergeRefused: Rule("git.merge_refused", came_of.merge_refused, ANY),
     ev.WorktreeReset: Rule("git.reset", came_of.worktree_reset, {work: (work, IDLE) for work in Work}),
@@ -188,7 +199,7 @@ def _with_evidence(before: Worker, move: Move, signal: str, event: ev.Event) -> 
     if after == before:
         return after
     told = (after.work, after.session, after.turn, after.commit_sha)
-    if told != (before.work, before.session, before.turn, before.commit_sha):
+    if move.evident or told != (before.work, before.session, before.turn, before.commit_sha):
         after = replace(after, evidence=Evidence(signal, event.at, move.detail))
     if not isinstance(event, ev.StepBegun | ev.Woke | ev.ScreenRead):
         after = replace(after, last_activity_unix=event.at)

@@ -21,6 +21,7 @@ NEXT: dict[Work, tuple[str, ...]] = {
     Work.REJECTED: ("a new commit and the end of its turn ask for review again",),
     Work.REBASING: (
         "the end of the rebase, by git's account, asks for review",
+        "`llmc rebase {name}` asks the agent once more; `llmc message {name} ...` tells it something",
         "`llmc attach {name}` to help; `git rebase --abort` there puts the branch back",
     ),
     Work.ERROR: (

@@ -14,10 +14,17 @@ class Policy:
     crash_limit: int = 3
     restart_backoff_secs: float = 5.0
     crash_count_reset_secs: float = 86_400.0
+    rebase_help_after_secs: float = 120.0
+    rebase_escalate_after_secs: float = 300.0
+    conflict_attempts: int = 3
 
     @property
     def screen_may_move_work(self) -> bool:
         return self.autonomy in (Autonomy.ASSIST, Autonomy.AUTO)
+
+    @property
+    def helps_with_conflicts(self) -> bool:
+        return self.autonomy is Autonomy.AUTO
 
     @property
     def restarts(self) -> bool:

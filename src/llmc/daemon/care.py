@@ -64,6 +64,8 @@ def _keep_up_to_date(site: Site, worker: Worker, tried: Rebases) -> None:
     tip = upstream_tip(site)
     if tip is None or is_ancestor(site.git, site.root.path, tip, worker.commit_sha):
         return
+    if worker.resolution_attempts and worker.resolution_attempts >= site.config.policy.conflict_attempts:
+        return  # it gave up as often as that: from here on only a person asks it again
     wanted = (worker.commit_sha, tip)
     if tried.get(worker.name) != wanted and not status(site.git, worker.worktree_path):
         tried[worker.name] = wanted

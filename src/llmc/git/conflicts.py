@@ -10,9 +10,13 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from llmc.git.parse import Unmerged, parse_unmerged
-from llmc.git.repository import Operation, operations, raw_status
+from llmc.git.failure import GitError
+from llmc.git.merging import MergeKind, merge_in_memory
+from llmc.git.parse import Unmerged, decode, parse_unmerged
+from llmc.git.present import commit_tree
+from llmc.git.repository import Operation, operations, raw_status, resolve
 from llmc.git.runner import Git
+from llmc.git.throw_away import throw_away_store
 
 _NONE = "000000"
 _FILE = "100"
@@ -31,8 +35,26 @@ class ConflictKind(StrEnum):
     ADDED_BY_WORKER = "added or renamed by the worker"
     ADDED_UPSTREAM = "added or renamed upstream"
     RENAMED_OR_DELETED_BY_BOTH = "renamed or deleted by both"
+    RENAMED_BY_BOTH = "renamed differently by both"
+    RENAMED_AND_DELETED = "renamed by one side, deleted by the other"
+    RENAME_COLLISION = "renamed by one side to a name that the other uses"
+    DIRECTORY_RENAMED = "in a directory that the other side renamed"
+    FILE_OR_DIRECTORY = "a file on one side, a directory on the other"
     SUBMODULE = "submodule"
+    SYMLINK = "symbolic link"
     TYPE = "file type"
+    MODE = "file mode"
+
+
+_TOLD_BY_MERGE = {
+    MergeKind.RENAMED_BY_BOTH: ConflictKind.RENAMED_BY_BOTH,
+    MergeKind.RENAMED_AND_DELETED: ConflictKind.RENAMED_AND_DELETED,
+    MergeKind.RENAME_COLLISION: ConflictKind.RENAME_COLLISION,
+    MergeKind.DIRECTORY_RENAMED: ConflictKind.DIRECTORY_RENAMED,
+    MergeKind.FILE_OR_DIRECTORY: ConflictKind.FILE_OR_DIRECTORY,
+    MergeKind.TYPE: ConflictKind.TYPE,
+}
+"""What the stages of the index alone do not tell: git has to do the merge once more to say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +90,32 @@ def conflicts(git: Git, worktree: str) -> tuple[Conflict, ...]:
     found = parse_unmerged(raw_status(git, worktree))
     if not found:
         return ()
-    worker_stage = 3 if Operation.REBASE in operations(git, worktree) else 2
-    return tuple(_with_regions(git, worktree, entry, classify(entry, worker_stage)) for entry in found)
+    rebasing = Operation.REBASE in operations(git, worktree)
+    told = _told_by_merge(git, worktree) if rebasing and any(_is_unclear(entry) for entry in found) else {}
+    classified = [(entry, classify(entry, 3 if rebasing else 2)) for entry in found]
+    return tuple(_with_regions(git, worktree, entry, _told(conflict, told)) for entry, conflict in classified)
+
+
+def _is_unclear(entry: Unmerged) -> bool:
+    return entry.code not in ("UU", "AA")
+
+
+def _told(conflict: Conflict, told: dict[str, MergeKind]) -> Conflict:
+    # Where git had to rename one of two files out of the way, it has put a name of its own behind the path.
+    kind = told.get(conflict.path) or told.get(conflict.path.partition("~")[0])
+    return replace(conflict, kind=_TOLD_BY_MERGE[kind]) if kind in _TOLD_BY_MERGE else conflict
+
+
+def _told_by_merge(git: Git, worktree: str) -> dict[str, MergeKind]:
+    """The same merge in memory: the worker's commit, from its parent, onto what the rebase has made so far."""
+    worker, head, base = (resolve(git, worktree, rev) for rev in ("REBASE_HEAD", "HEAD", "REBASE_HEAD^"))
+    if worker is None or head is None or base is None:
+        return {}
+    with throw_away_store(git, worktree) as store:
+        upstream = commit_tree(git, worktree, f"{head}^{{tree}}", base, store)
+        merged = merge_in_memory(git, worktree, upstream, worker, store.env())
+    kinds = {clash.path.partition("~")[0]: clash.kind for clash in merged.clashes}
+    return kinds | {clash.path: clash.kind for clash in merged.clashes}
 
 
 def classify(entry: Unmerged, worker_stage: int) -> Conflict:
@@ -88,6 +134,8 @@ def _special_kind(entry: Unmerged) -> ConflictKind | None:
     sides = [mode for mode in entry.modes[1:] if mode != _NONE]
     if _SUBMODULE in sides:
         return ConflictKind.SUBMODULE
+    if sides == [_SYMLINK, _SYMLINK]:
+        return ConflictKind.SYMLINK
     if len(sides) == 2 and _SYMLINK in sides:
         return ConflictKind.TYPE
     return None
@@ -117,9 +165,24 @@ def _with_regions(git: Git, worktree: str, entry: Unmerged, conflict: Conflict) 
     content = git.host.read(f"{worktree}/{conflict.path}") or b""
     if b"\0" in content:
         return replace(conflict, kind=ConflictKind.BINARY)
-    return replace(conflict, regions=conflict_regions(content.decode("utf-8", "replace")))
+    regions = conflict_regions(content.decode("utf-8", "replace"))
+    if not regions and entry.modes[1] != entry.modes[2]:
+        return replace(conflict, kind=ConflictKind.MODE)
+    return replace(conflict, regions=regions)
 
 
+def leftover_markers(git: Git, worktree: str, base: str, tip: str) -> tuple[str, ...]:
+    """The files in which the commits since `base` have added lines that are conflict markers."""
+    # Git checks white space in the same go; the settings for that are none of our business here.
+    no_space = ("-c", "core.whitespace=-blank-at-eol,-blank-at-eof,-space-before-tab")
+    done = git.run(worktree, *no_space, "-c", "core.quotePath=false", "diff", "--check", base, tip, "--", check=False)
+    if done.code not in (0, 2):
+        raise GitError(("diff", "--check"), done.complaint, done.code)
+    found = _LEFT_OVER.findall(decode(done.out))
+    return tuple(dict.fromkeys(found))
+
+
+_LEFT_OVER = re.compile(r"^(.*):\d+: leftover conflict marker$", re.MULTILINE)
 _MARKER = re.compile(r"(<{7}|\|{7}|={7}|>{7})(?: .*)?\r?$")
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.merging import merge_in_memory
-from llmc.git.parse import decode, parse_unmerged
-from llmc.git.repository import HEADS, current_branch, git_paths, raw_status, require_commit, resolve
+from llmc.git.parse import decode, nul_fields
+from llmc.git.repository import HEADS, current_branch, git_paths, require_commit, resolve
 from llmc.git.runner import LONG, NO_HOOKS, Git
 from llmc.host.base import Completed
 
@@ -105,7 +105,7 @@ def _outcome(git: Git, worktree: str, done: Completed) -> Rebased | Conflicted:
     """Where the rebase stands, going on by itself for as long as nothing is left to resolve."""
     tried_at: RebaseProgress | None = None
     while (progress := rebase_in_progress(git, worktree)) is not None:
-        files = tuple(entry.path for entry in parse_unmerged(raw_status(git, worktree)))
+        files = unmerged_files(git, worktree)
         if files:
             return Conflicted(files)
         if progress == tried_at:
@@ -116,6 +116,12 @@ def _outcome(git: Git, worktree: str, done: Completed) -> Rebased | Conflicted:
     if progress or not done.ok:
         raise GitError(("rebase",), done.complaint, done.code)
     return Rebased(require_commit(git, worktree, "HEAD"))
+
+
+def unmerged_files(git: Git, worktree: str) -> tuple[str, ...]:
+    """What is still in conflict. Reads the index and none of the files."""
+    raw = git.run(worktree, "ls-files", "--unmerged", "-z", "--full-name", "--", ":/").out
+    return tuple(dict.fromkeys(field.partition("\t")[2] for field in nul_fields(raw)))
 
 
 def abort_rebase(git: Git, worktree: str) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from llmc.git.repository import git_paths
@@ -33,6 +36,16 @@ def open_store(git: Git, repository: str, path: str) -> ThrowAwayStore:
     git.host.remove_tree(path)
     git.host.make_dir(f"{path}/objects")
     return ThrowAwayStore(path, objects)
+
+
+@contextmanager
+def throw_away_store(git: Git, repository: str) -> Iterator[ThrowAwayStore]:
+    """For one question: gone when it is answered."""
+    (path,) = git_paths(git, repository, f"llmc-{secrets.token_hex(8)}")
+    try:
+        yield open_store(git, repository, path)
+    finally:
+        git.host.remove_tree(path)
 
 
 def _quoted(path: str) -> str:

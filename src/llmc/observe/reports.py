@@ -9,7 +9,7 @@ from llmc.core import events as ev
 from llmc.git.repository import status
 from llmc.model import Worker
 from llmc.observe.attention import note_report
-from llmc.observe.branches import work_ahead
+from llmc.observe.branches import new_work, work_elsewhere
 from llmc.site import Site
 from llmc.store.spool import SpooledEvent, pending, take
 
@@ -53,5 +53,7 @@ def _as_event(site: Site, worker: Worker, report: Report, at: float) -> ev.Event
             return ev.TurnFailed(at, report.failure, report.text)
         case "turn_end":
             dirty = bool(status(site.git, worker.worktree_path))
-            return ev.TurnEnded(at, work_ahead(site, worker), dirty, report.background)
+            elsewhere = work_elsewhere(site, worker)
+            where = elsewhere.where if elsewhere is not None else ""
+            return ev.TurnEnded(at, new_work(site, worker), dirty, report.background, where)
     return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
+from llmc.model import Work
 from llmc.observe.branches import branch_events
 from llmc.observe.reports import report_events
 from llmc.observe.terminals import finds, losses
@@ -23,6 +24,9 @@ def tend_session(site: Site, name: str, panes: dict[str, Pane]) -> list[Decision
 def tend_work(site: Site, name: str) -> list[Decision]:
     """A session that was found, the agent's reports, the branch, the timers. The caller holds the worker's lock."""
     decisions = _apply_all(site, name, finds(site, site.worker(name)))
+    if site.worker(name).work is Work.REBASING:
+        # The end of a turn in a rebase means one thing or the other, depending on whether the rebase is over.
+        decisions += _apply_all(site, name, branch_events(site, site.worker(name)))
     for event, done_with in report_events(site, site.worker(name)):
         if event is not None:
             decisions.append(site.ledger.apply(name, event))

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from llmc.core import events as ev
 from llmc.core.commit_message import clean_message, message_for
-from llmc.core.prompts import ConflictedFile, conflict_prompt
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, make_backup
 from llmc.git.clone import fetch_source
-from llmc.git.conflicts import Conflict, ConflictKind, conflicts
 from llmc.git.history import commits_ahead, is_ancestor, log_messages
 from llmc.git.ignored import copy_ignored
 from llmc.git.land import land, squash
@@ -18,6 +16,7 @@ from llmc.git.rebase import Clean, Conflicted, abort_rebase, rebase_in_progress,
 from llmc.git.repository import branch_tip, current_branch, resolve, status, toplevel
 from llmc.git.worktree import delete_branch, remove_worktree, reset_in_place
 from llmc.model import Step, Worker
+from llmc.perform.conflicts import asked_to_resolve
 from llmc.perform.sessions import end_session
 from llmc.perform.validation import validate
 from llmc.site import Site
@@ -63,26 +62,7 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
         if not isinstance(outcome, Conflicted):
             left = commits_ahead(site.git, worktree, onto, outcome.sha)
             return ev.RebaseClean(site.now(), step.id, outcome.sha if left else None, onto)
-    found = conflicts(site.git, worktree)
-    files = tuple(conflict.path for conflict in found)
-    return ev.RebaseConflicted(site.now(), step.id, files, conflict_text(site, worker, found))
-
-
-def conflict_text(site: Site, worker: Worker, found: tuple[Conflict, ...]) -> str:
-    files = [_described(conflict) for conflict in found]
-    repo = site.config.repo
-    return conflict_prompt(worker.current_prompt, worker.branch, repo.branch, files, repo.validate)
-
-
-def _described(conflict: Conflict) -> ConflictedFile:
-    regions = tuple(region.text for region in conflict.regions)
-    path = conflict.path
-    options: tuple[str, ...] = ()
-    if conflict.kind is ConflictKind.DELETED_UPSTREAM:
-        options = (f"to keep your version: `git add -- '{path}'`", f"to accept the deletion: `git rm -- '{path}'`")
-    elif conflict.kind is ConflictKind.DELETED_BY_WORKER:
-        options = (f"to delete it all the same: `git rm -- '{path}'`", f"to keep their version: `git add -- '{path}'`")
-    return ConflictedFile(path, conflict.kind.value, regions, options)
+    return asked_to_resolve(site, worker, step)
 
 
 # --- merge ------------------------------------------------------------------------------------------

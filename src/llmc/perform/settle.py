@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from llmc.core import events as ev
 from llmc.core.effects import (
+    AskToResolve,
+    CheckResolution,
     ClearConversation,
     Deliver,
     LastingEffect,
@@ -20,7 +22,7 @@ from llmc.core.effects import (
 from llmc.core.lifecycle import Decision
 from llmc.errors import LlmcError
 from llmc.model import Receipt, Step, Worker
-from llmc.perform import branches, conversation, sessions
+from llmc.perform import branches, conflicts, conversation, sessions
 from llmc.perform.notices import tell
 from llmc.site import Site
 
@@ -94,17 +96,28 @@ def _perform(site: Site, settled: Settled, worker: Worker, step: Step, effect: L
             result, receipt = conversation.deliver(site, worker, step, effect.text)
             settled.receipts.append(receipt)
             return result
+        case RemoveWorker():
+            branches.remove(site, worker)
+            return None
+    return _perform_on_branch(site, settled, worker, step, effect)
+
+
+def _perform_on_branch(
+    site: Site, settled: Settled, worker: Worker, step: Step, effect: LastingEffect
+) -> ev.StepResult:
+    match effect:
         case ResetWorktree():
             return branches.reset(site, worker, step)
         case RebaseWork():
             return branches.rebase(site, worker, step, effect.onto)
+        case AskToResolve():
+            return conflicts.asked_to_resolve(site, worker, step, with_help=effect.help)
+        case CheckResolution():
+            return conflicts.check_resolution(site, worker, step)
         case MergeWork():
             merged = branches.merge(site, worker, step, effect.message)
             if isinstance(merged, ev.StepResult):
                 return merged
             settled.refusal = merged
             return ev.MergeRefused(site.now(), step.id, merged.what)
-        case RemoveWorker():
-            branches.remove(site, worker)
-            return None
     raise AssertionError(f"nobody performs {effect}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from llmc.core import events as ev
 from llmc.core.effects import (
+    AskToResolve,
     ClearConversation,
     Deliver,
     MergeWork,
@@ -70,13 +71,15 @@ def rebase_asked(worker: Worker, event: ev.RebaseAsked, policy: Policy) -> Move:
     require_free(worker)
     if worker.turn is Turn.OPEN:
         raise IllegalEventError(f"{worker.name} is in the middle of a turn", "wait until it has finished, then rebase")
+    if worker.work is Work.REBASING:
+        require_online(worker)
+        return Move(with_steps(worker, AskToResolve()))
     moved = replace(
         worker,
         work=Work.REBASING,
         resume_work=worker.work,
         rebase_started_at_unix=event.at,
         conflicted_files=(),
-        resolution_attempts=0,
     )
     return Move(with_steps(moved, RebaseWork(event.onto)))
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from llmc.core import events as ev
 from llmc.core.effects import (
+    AskToResolve,
+    CheckResolution,
     ClearConversation,
     Deliver,
     MergeWork,
     Notify,
-    Purpose,
     RemoveWorker,
     ResetWorktree,
     StartSession,
@@ -30,6 +31,7 @@ from llmc.core.moves.change import (
     without_step,
     without_work_steps,
 )
+from llmc.core.moves.conflicts import back_in_conflict
 from llmc.core.policy import Policy
 from llmc.model import Outcome, Proof, Session, Turn, Work, Worker
 
@@ -47,6 +49,8 @@ def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Mov
         # Work that turned up meanwhile is not forgotten.
         found = worker.resume_work is Work.IDLE and worker.commit_sha is not None
         worker = return_to(worker, Work.NEEDS_REVIEW if found else worker.resume_work)
+    if worker.work is Work.REBASING:
+        return back_in_conflict(worker, policy)
     if worker.work in (Work.WORKING, Work.REJECTED):
         note = f"{worker.name} is back and was {worker.work.value}; `llmc message {worker.name} ...` lets it go on"
         return Move(worker, (Notify("back", note),))
@@ -91,7 +95,8 @@ def _not_sent(worker: Worker, event: ev.TextSent) -> Move:
     worker = without_work_steps(worker)
     why = f"the text was not delivered: {event.reason}"
     if worker.work in (Work.REBASING, Work.ERROR):
-        return Move(worker, (Notify("undelivered", f"{worker.name}: {why}"),), why)
+        again = f"; `llmc rebase {worker.name}` asks again" if worker.work is Work.REBASING else ""
+        return Move(worker, (Notify("undelivered", f"{worker.name}: {why}{again}"),), why, evident=True)
     before = worker.resume_work
     if before is None:
         return Move(worker, detail=why)
@@ -104,7 +109,11 @@ def _not_sent(worker: Worker, event: ev.TextSent) -> Move:
 def rebase_clean(worker: Worker, event: ev.RebaseClean, policy: Policy) -> Move:
     before = _before_rebase(worker)
     worker = replace(
-        without_step(worker, event.step), base_sha=event.base, rebase_started_at_unix=None, conflicted_files=()
+        without_step(worker, event.step),
+        base_sha=event.base,
+        rebase_started_at_unix=None,
+        conflicted_files=(),
+        resolution_attempts=0,
     )
     if event.sha is None:
         return _nothing_left(replace(worker, commit_sha=None), before)
@@ -125,18 +134,6 @@ def _before_rebase(worker: Worker) -> Work:
     if worker.work is not Work.REBASING:
         return worker.work
     return worker.resume_work or Work.NEEDS_REVIEW
-
-
-def rebase_conflicted(worker: Worker, event: ev.RebaseConflicted, policy: Policy) -> Move:
-    worker = replace(
-        without_step(worker, event.step),
-        conflicted_files=event.files,
-        resolution_attempts=worker.resolution_attempts + 1,
-        rebase_started_at_unix=worker.rebase_started_at_unix or event.at,
-        turn=Turn.OVER,
-    )
-    notice = Notify("conflict", f"{worker.name} has conflicts in {', '.join(event.files)}")
-    return Move(with_steps(worker, Deliver(event.text, Purpose.CONFLICT)), (notice,), ", ".join(event.files))
 
 
 def work_merged(worker: Worker, event: ev.WorkMerged, policy: Policy) -> Move:
@@ -172,6 +169,8 @@ def step_failed(worker: Worker, event: ev.StepFailed, policy: Policy) -> Move:
         worker = replace(worker, session=Session.DOWN)  # nobody starts it any more
     if worker.work is Work.IDLE or isinstance(effect, MergeWork | StopSession | RemoveWorker):
         return Move(worker, (Notify("failed", f"{worker.name}: {event.reason}"),), event.reason)
+    if worker.work is Work.REBASING and isinstance(effect, AskToResolve | CheckResolution | Deliver):
+        return Move(worker, (Notify("failed", f"{worker.name}: {event.reason}"),), event.reason, evident=True)
     if before is not None and worker.work is not Work.ERROR:
         restored = replace(undone(worker, before), rebase_started_at_unix=None)
         return Move(restored, (Notify("failed", f"{worker.name}: {event.reason}"),), event.reason)

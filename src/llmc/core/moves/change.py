@@ -10,7 +10,11 @@ from llmc.errors import IllegalEventError
 from llmc.model import Session, Step, Work, Worker
 
 COMMIT_GRACE = "commit_grace"
+ELSEWHERE_GRACE = "elsewhere_grace"
+REBASE_HELP = "rebase_help"
+REBASE_ESCALATE = "rebase_escalate"
 RESTART = "restart"
+WORK_TIMERS = (COMMIT_GRACE, ELSEWHERE_GRACE, REBASE_HELP, REBASE_ESCALATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,8 @@ class Move:
     worker: Worker
     notices: tuple[Notify, ...] = ()
     detail: str = ""
+    evident: bool = False
+    """The detail is why the worker is as it is, although that is what it was before."""
 
 
 def with_steps(worker: Worker, *effects: LastingEffect) -> Worker:
@@ -42,8 +48,8 @@ def with_timer(worker: Worker, name: str, due: float) -> Worker:
     return replace(worker, timers=MappingProxyType({**worker.timers, name: due}))
 
 
-def without_timer(worker: Worker, name: str) -> Worker:
-    return replace(worker, timers=MappingProxyType({k: v for k, v in worker.timers.items() if k != name}))
+def without_timer(worker: Worker, *names: str) -> Worker:
+    return replace(worker, timers=MappingProxyType({k: v for k, v in worker.timers.items() if k not in names}))
 
 
 def pending_step(worker: Worker, step_id: str) -> Step | None:
@@ -85,7 +91,7 @@ def idle(worker: Worker) -> Worker:
             conflicted_files=(),
             resolution_attempts=0,
         ),
-        COMMIT_GRACE,
+        *WORK_TIMERS,
     )
 
 
@@ -112,7 +118,7 @@ def undone(worker: Worker, before: Work) -> Worker:
 
 def for_review(worker: Worker, sha: str) -> Move:
     ready = replace(
-        without_timer(worker, COMMIT_GRACE),
+        without_timer(worker, *WORK_TIMERS),
         work=Work.NEEDS_REVIEW,
         commit_sha=sha,
         resume_work=None,
@@ -126,6 +132,10 @@ def for_review(worker: Worker, sha: str) -> Move:
 def needs_input(worker: Worker, why: str) -> Move:
     notice = Notify("needs_input", f"{worker.name} waits for you: {why}")
     return Move(replace(worker, work=Work.NEEDS_INPUT, resume_work=None), (notice,), why)
+
+
+def not_on_its_branch(worker: Worker, where: str) -> str:
+    return f"its commits are on {where}, not on its branch {worker.branch}"
 
 
 def error(worker: Worker, why: str) -> Move:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from llmc.core import events as ev
-from llmc.core.effects import Notify, RebaseWork
-from llmc.core.moves.change import Move, awaits, for_review, is_new_work, needs_input
+from llmc.core.effects import Notify
+from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch
+from llmc.core.moves.conflicts import turn_ended_in_rebase
 from llmc.core.policy import Policy
 from llmc.model import Session, Turn, Work, Worker
 
@@ -54,23 +55,16 @@ def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
         return Move(worker, detail="the turn is over, something still runs in the background")
     worker = replace(worker, turn=Turn.OVER, reports_events=True)
     if worker.work is Work.REBASING:
-        return _turn_ended_in_rebase(worker)
+        return turn_ended_in_rebase(worker, event, policy)
     if worker.work in (Work.NEEDS_REVIEW, Work.ERROR):
         return Move(replace(worker, commit_sha=event.commit or worker.commit_sha))
+    if event.elsewhere and worker.work is not Work.IDLE:
+        return needs_input(worker, not_on_its_branch(worker, event.elsewhere))
     if event.commit is not None and is_new_work(worker, event.commit):
         return for_review(worker, event.commit)
     if worker.work is Work.IDLE:
         return Move(worker)
     return needs_input(worker, _why_not_done(worker, event))
-
-
-def _turn_ended_in_rebase(worker: Worker) -> Move:
-    if worker.rebase_started_at_unix is None and worker.commit_sha is not None:
-        return for_review(worker, worker.commit_sha)
-    if awaits(worker, RebaseWork):
-        return Move(worker)
-    why = "its turn ended with the conflicts unresolved"
-    return Move(worker, (Notify("needs_input", f"{worker.name}: {why}"),), why)
 
 
 def _why_not_done(worker: Worker, event: ev.TurnEnded) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from llmc.core import events as ev
-from llmc.core.effects import OWNS_WORKTREE, Notify, RebaseWork, RemoveWorker, StartSession, StopSession
+from llmc.core.effects import OWNS_WORKTREE, Notify, RemoveWorker, StartSession, StopSession
 from llmc.core.moves.asked import start_asked
 from llmc.core.moves.change import (
     COMMIT_GRACE,
+    ELSEWHERE_GRACE,
+    REBASE_ESCALATE,
+    REBASE_HELP,
     RESTART,
     Move,
     awaits,
@@ -16,9 +19,11 @@ from llmc.core.moves.change import (
     for_review,
     is_new_work,
     needs_input,
+    not_on_its_branch,
     with_timer,
     without_timer,
 )
+from llmc.core.moves.conflicts import escalated, helped
 from llmc.core.policy import Policy
 from llmc.model import Session, Turn, Work, Worker
 
@@ -48,31 +53,17 @@ def commits_gone(worker: Worker, event: ev.CommitsGone, policy: Policy) -> Move:
     return Move(worker, detail=event.reason)
 
 
-def conflicts_resolved(worker: Worker, event: ev.ConflictsResolved, policy: Policy) -> Move:
-    if not _agent_rebases(worker) or worker.rebase_started_at_unix is None:
+def commit_elsewhere(worker: Worker, event: ev.CommitElsewhere, policy: Policy) -> Move:
+    """The work is not lost, but no review would show it: a person has to say what is to become of it."""
+    if worker.work not in (Work.WORKING, Work.REJECTED) or worker.pending:
         return Move(worker)
-    worker = replace(
-        worker, commit_sha=event.sha, base_sha=event.base, rebase_started_at_unix=None, conflicted_files=()
-    )
-    if worker.turn is Turn.OPEN and worker.reports_events:
-        return Move(worker, detail="the conflicts are resolved, the turn goes on")
-    return for_review(worker, event.sha)
-
-
-def _agent_rebases(worker: Worker) -> bool:
-    """The rebase has stopped for conflicts, and the agent is to finish it."""
-    return worker.work is Work.REBASING and not awaits(worker, RebaseWork)
-
-
-def rebase_aborted(worker: Worker, event: ev.RebaseAborted, policy: Policy) -> Move:
-    if not _agent_rebases(worker):
-        return Move(worker)
-    worker = replace(worker, rebase_started_at_unix=None, conflicted_files=())
-    why = "the rebase was aborted; the branch is as it was before"
-    if event.sha is None:
-        return needs_input(worker, why)
-    move = for_review(worker, event.sha)
-    return replace(move, notices=(Notify("needs_review", f"{worker.name}: {why}"),), detail=why)
+    why = not_on_its_branch(worker, event.where)
+    if worker.reports_events:
+        return needs_input(worker, why) if worker.turn is Turn.OVER else Move(worker)
+    due = worker.timers.get(ELSEWHERE_GRACE)
+    if due is None:
+        return Move(with_timer(worker, ELSEWHERE_GRACE, event.at + policy.commit_grace_secs), detail=why)
+    return needs_input(without_timer(worker, ELSEWHERE_GRACE), why) if event.at >= due else Move(worker)
 
 
 def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
@@ -150,6 +141,10 @@ def woke(worker: Worker, event: ev.Woke, policy: Policy) -> Move:
     worker = without_timer(worker, event.timer)
     if event.timer == COMMIT_GRACE:
         return _grace_is_over(worker)
+    if event.timer == REBASE_HELP:
+        return helped(worker, event.at, policy)
+    if event.timer == REBASE_ESCALATE:
+        return escalated(worker, event.at)
     if event.timer == RESTART and worker.session is Session.CRASHED and not worker.stopped_by_user:
         return start_asked(worker, ev.StartAsked(event.at), policy)
     return Move(worker)
