@@ -285,3 +285,38 @@ def test_an_aborted_rebase_is_told_and_not_begun_again(story: Story) -> None:
     story.wait("baker", Work.IDLE, Session.UP)
     assert story.wait("adam", Work.NEEDS_REVIEW, Session.UP).commit_sha == first.commit_sha
     assert story.prompts("adam") == 2
+
+
+# --- noticing work ----------------------------------------------------------------------------------
+
+
+def commit_without_a_trace(story: Story, name: str) -> str:
+    """The branch moves, and no log of any HEAD tells: as a person does it in another repository."""
+    tree = story.git("rev-parse", f"llmc/{name}^{{tree}}", cwd=story.root.path)
+    sha = story.git("commit-tree", "-p", f"llmc/{name}", "-m", "From elsewhere", tree, cwd=story.root.path)
+    story.git("update-ref", f"refs/heads/llmc/{name}", sha, cwd=story.root.path)
+    return sha
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_branch_that_is_moved_from_elsewhere_is_noticed(story: Story, packed: bool) -> None:
+    story.begin("adam", "baker", defaults__patrol_interval_secs="3600").up()
+    for name in ("adam", "baker"):
+        story.wait(name, Work.IDLE, Session.UP)
+    if packed:
+        story.git("pack-refs", "--all", cwd=story.root.path)
+        assert not Path(story.root.git_dir, "refs/heads/llmc/adam").exists()
+    first = commit_without_a_trace(story, "adam")
+    assert story.wait("adam", Work.NEEDS_REVIEW).commit_sha == first
+    story.git("pack-refs", "--all", cwd=story.root.path)
+    second = commit_without_a_trace(story, "baker")
+    assert story.wait("baker", Work.NEEDS_REVIEW).commit_sha == second
+
+
+def test_commits_are_noticed_where_git_keeps_no_logs(story: Story) -> None:
+    story.begin("adam", defaults__patrol_interval_secs="3600")
+    story.git("config", "core.logAllRefUpdates", "false", cwd=story.root.path)
+    story.up()
+    story.wait("adam", Work.IDLE, Session.UP)
+    sha = story.commit_as("adam", "a.txt", "x\n", "By hand")
+    assert story.wait("adam", Work.NEEDS_REVIEW).commit_sha == sha

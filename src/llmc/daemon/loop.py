@@ -9,7 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from selectors import EVENT_READ, DefaultSelector
 
 from llmc.core import events as ev
-from llmc.daemon import upstream
+from llmc.daemon import branches, upstream
+from llmc.daemon.branches import watch_branch, watch_branches
 from llmc.daemon.care import Cared, Rebases, care_for
 from llmc.daemon.deaths import Deaths
 from llmc.daemon.journal import EVERYBODY, Journal
@@ -33,7 +34,6 @@ LOOK_AT_FILES_SECS = 1.0
 FAILED_RETRY_SECS = 5.0
 """What cannot be done now is not tried again at once, whatever asks for it."""
 STATE_FILES = frozenset(("state.json", "config.toml"))
-GIT_FILES = frozenset(("HEAD", "ORIG_HEAD", "rebase-merge", "rebase-apply"))
 
 
 class Daemon:
@@ -76,6 +76,7 @@ class Daemon:
                 self.selector.register(watch.fileno() or 0, EVENT_READ, ("files", 0))
         self.watch.add(self.site.root.path, "root", STATE_FILES)
         watch_upstream(self.site, self.watch)
+        watch_branches(self.site.root, self.watch)
         self._read_state()
         try:
             while self.signals.ending is None:
@@ -116,6 +117,9 @@ class Daemon:
                 self._read_state()
             elif name == upstream.NAME:
                 self._fetch()
+            elif name == branches.NAME:
+                watch_branches(self.site.root, self.watch, self.known)
+                self._look_at_all()
             else:
                 self._soon(name)
 
@@ -252,9 +256,7 @@ class Daemon:
         spool = self.site.root.spool(name)
         self.site.host.make_dir(spool)
         self.watch.add(spool, name)
-        git_dir = f"{self.site.root.git_dir}/worktrees/{name}"
-        self.watch.add(git_dir, name, GIT_FILES)
-        self.watch.add(f"{git_dir}/logs", name)
+        watch_branch(self.site.root, self.watch, name)
         self._soon(name)
 
     def _part_with(self, name: str) -> None:

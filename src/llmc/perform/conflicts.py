@@ -99,9 +99,8 @@ def check_resolution(site: Site, worker: Worker, step: Step) -> ev.ResolutionChe
     if problem is None:
         return ev.ResolutionChecked(site.now(), step.id)
     standing = Standing(worker.current_prompt, worker.branch, site.config.repo.branch)
-    return ev.ResolutionChecked(
-        site.now(), step.id, problem.splitlines()[0].rstrip(":"), mend_prompt(standing, problem)
-    )
+    in_short = problem.splitlines()[0].rstrip(":")
+    return ev.ResolutionChecked(site.now(), step.id, in_short, mend_prompt(standing, problem))
 
 
 def _left_markers(site: Site, worker: Worker) -> str | None:
