@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench import start_up, state_updates
+from bench import repository, start_up, state_updates
 
-for module in (start_up, state_updates):
+for module in (start_up, state_updates, repository):
     module.main()
     print()

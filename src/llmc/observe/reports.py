@@ -52,8 +52,13 @@ def _as_event(site: Site, worker: Worker, report: Report, at: float) -> ev.Event
         case "failure":
             return ev.TurnFailed(at, report.failure, report.text)
         case "turn_end":
-            dirty = bool(status(site.git, worker.worktree_path))
-            elsewhere = work_elsewhere(site, worker)
-            where = elsewhere.where if elsewhere is not None else ""
-            return ev.TurnEnded(at, new_work(site, worker), dirty, report.background, where)
+            return _turn_ended(site, worker, report, at)
     return None
+
+
+def _turn_ended(site: Site, worker: Worker, report: Report, at: float) -> ev.TurnEnded:
+    commit = new_work(site, worker)
+    # Uncommitted files only matter where there is no commit: looking for them means looking at every file.
+    dirty = commit in (None, worker.rejected_sha) and bool(status(site.git, worker.worktree_path))
+    elsewhere = work_elsewhere(site, worker)
+    return ev.TurnEnded(at, commit, dirty, report.background, elsewhere.where if elsewhere else "")
