@@ -168,9 +168,9 @@ def _checking(progress: Progress, look: Look) -> Next:
     if look.dialog is not None:
         return _refuse(progress, f"a dialog is open ({look.dialog}); answer it first")
     if look.unread or look.composer != "":
-        return (
-            _refuse(progress, _why_not_ready(look)) if _waited(progress, look, READY_WITHIN) else (progress, LOOK_AGAIN)
-        )
+        if _waited(progress, look, READY_WITHIN):
+            return _refuse(progress, _why_not_ready(look))
+        return progress, LOOK_AGAIN
     pasted = replace(
         progress,
         stage=Stage.PASTED,
