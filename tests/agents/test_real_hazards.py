@@ -200,7 +200,7 @@ def test_killed_before_the_text_was_typed(root: AgentRoot) -> None:
         wait_until(lambda: _somebody_sends(root))
         root.signal("KILL")
         assert sent.result()["outcome"] == "undelivered"
-    _is_not_sent_again(root, text, had=0)
+    _is_not_sent_again(root, text, at_most=0)
 
 
 @pytest.mark.parametrize("moment", ["when it is typed", "when it is shown"])
@@ -211,10 +211,10 @@ def test_killed_on_the_way(root: AgentRoot, moment: str) -> None:
         sent = pool.submit(root.message, text)
         wait_until(lambda: reached(root) or sent.done(), timeout=PATIENCE_SECS)
         root.signal("KILL")
-        outcome = sent.result()["outcome"]
-    had = root.times_got(text)
-    assert outcome in ("undelivered", "unknown") or (outcome, had) == ("delivered", 1)
-    _is_not_sent_again(root, text, had=had)
+        receipt = sent.result()
+    # What the agent itself says that it has taken, it may still not have asked its model.
+    assert receipt["outcome"] in ("undelivered", "unknown") or receipt["proof"] == "hook", receipt
+    _is_not_sent_again(root, text, at_most=1)
 
 
 def _is_being_typed(root: AgentRoot) -> bool:
@@ -237,7 +237,7 @@ def test_killed_after_it_took_the_text_and_before_it_could_say_so(root: AgentRoo
         root.signal("KILL")
         assert sent.result()["outcome"] == "unknown"
     spool.with_name("away").rename(spool)
-    _is_not_sent_again(root, text, had=1)
+    _is_not_sent_again(root, text, at_most=1)
 
 
 def _somebody_sends(root: AgentRoot) -> bool:
@@ -246,11 +246,11 @@ def _somebody_sends(root: AgentRoot) -> bool:
     return held.returncode != 0
 
 
-def _is_not_sent_again(root: AgentRoot, text: str, *, had: int) -> None:
+def _is_not_sent_again(root: AgentRoot, text: str, *, at_most: int) -> None:
     """After the agent has come back; the next text gets there at once."""
     root.models.answer_with([Text("Read.")])
     wait_until(lambda: root.status()["session"] == "crashed", timeout=PATIENCE_SECS)
     root.done("restart", "w")
     after = f"{text} And then?"
     _arrives(root, root.message(after), after)
-    assert root.times_got(text) == had
+    assert root.times_got(text) <= at_most
