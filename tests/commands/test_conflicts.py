@@ -23,7 +23,7 @@ def write(story: Story, name: str, content: str) -> None:
 
 
 def test_nothing_ahead_is_said(story: Story) -> None:
-    assert story.llmc("conflicts").out == "no conflicts ahead: 0 workers with work in flight, looked at 0s ago\n"
+    assert story.llmc("conflicts").out.startswith("no conflicts ahead: 0 workers with work in flight, looked at ")
 
 
 def test_without_a_daemon_it_looks_itself(story: Story) -> None:
@@ -32,11 +32,11 @@ def test_without_a_daemon_it_looks_itself(story: Story) -> None:
     write(story, "adam", "of adam\n")
     write(story, "baker", "of baker\n")
     said = story.llmc("conflicts").out.splitlines()
-    assert said == [
+    assert said[:-1] == [
         "adam conflicts with main (with uncommitted files) in README (content)",
         "adam and baker conflict with each other (with uncommitted files) in new.txt (added by both)",
-        "2 workers with work in flight, looked at 0s ago",
     ]
+    assert said[-1].startswith("2 workers with work in flight, looked at ")
     document = story.json("conflicts")
     assert document["source"] == "now"
     assert document["with_each_other"] == [

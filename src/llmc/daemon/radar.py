@@ -26,7 +26,7 @@ class RadarWatch:
         self._wanted: set[str] = set()
         self._due = 0.0
         self._rested = 0.0
-        self._under_way: Future[float] | None = None
+        self._under_way: tuple[set[str], Future[float]] | None = None
         self._upstream: str | None = None
 
     def changed(self, names: Iterable[str]) -> None:
@@ -49,20 +49,22 @@ class RadarWatch:
         if not self._wanted or self._under_way is not None or time.monotonic() < max(self._due, self._rested):
             return
         names, self._wanted = self._wanted, set()
-        self._under_way = self._pool.submit(self._look, site, names)
-        self._under_way.add_done_callback(lambda _: self._wake())
+        look = self._pool.submit(self._look, site, names)
+        self._under_way = (names, look)
+        look.add_done_callback(lambda _: self._wake())
 
     def _look(self, site: Site, names: set[str]) -> float:
         began = time.monotonic()
         self._radar.look_at(site, names)
-        keep(site, self._radar.document(site))
+        if not self._radar.stopped:
+            keep(site, self._radar.document(site))
         return time.monotonic() - began
 
     def collect(self) -> str:
         """The words of a look that failed; empty when all is well."""
-        if self._under_way is None or not self._under_way.done():
+        if self._under_way is None or not self._under_way[1].done():
             return ""
-        look, self._under_way = self._under_way, None
+        (names, look), self._under_way = self._under_way, None
         failure = look.exception()
         if failure is None:
             self._rested = time.monotonic() + look.result() * REST
@@ -70,8 +72,10 @@ class RadarWatch:
         if not isinstance(failure, LlmcError | OSError):
             raise failure
         self._rested = time.monotonic() + REST
+        self.changed(names)
         return str(failure)
 
     def close(self, site: Site) -> None:
+        self._radar.stopped = True
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._radar.close(site)

@@ -32,6 +32,8 @@ class Radar:
         self._place = place
         self._store: ThrowAwayStore | None = None
         self._looks = 0
+        self.stopped = False
+        """Set from another thread: nobody waits for the rest any more."""
         self._upstream: str | None = None
         self._seen: dict[str, Seen] = {}
         self._landed: dict[str, str] = {}
@@ -50,6 +52,8 @@ class Radar:
             wanted = set(workers)
             self._begin_afresh(site, upstream)
         for name in sorted(wanted):
+            if self.stopped:
+                return
             self._look(site, workers[name])
         self._compare(site, wanted)
 
