@@ -47,6 +47,25 @@ CREDITS = [
     "Co-authored-by: GPT-5 via Crush <crush@charm.land>",
     "🤖 Generated with LLMC demo agent",
     "Co-Authored-By: Demo Agent <demo@localhost>",
+    "Reviewed-by: Claude <noreply@anthropic.com>",
+    "Signed-off-by: Codex <noreply@openai.com>",
+    "Co-authored-by: copilot-swe-agent[bot] <198982749+Copilot@users.noreply.github.com>",
+    "Co-authored-by: Cursor Agent <cursoragent@cursor.com>",
+    "Co-authored-by: factory-droid[bot] <138933559+factory-droid[bot]@users.noreply.github.com>",
+    "Co-Authored-By: Devin AI <158243242+devin-ai-integration[bot]@users.noreply.github.com>",
+    "Co-authored-by: Qwen-Coder <qwen-coder@alibabacloud.com>",
+    "Co-Authored-By: Warp <agent@warp.dev>",
+    "Co-Authored-By: Continue <noreply@continue.dev>",
+    "Assisted-by: Claude Opus 4.5 via Crush <crush@charm.land>",
+    "AI-assisted-by: Gemini 3 Pro",
+    "Implemented with [Codex](https://chatgpt.com/codex)",
+    "✨ Assisted by GitHub Copilot",
+    "Amp-Thread-ID: https://ampcode.com/threads/T-0123",
+    "Codex-Task: https://chatgpt.com/codex/tasks/task_e_0123",
+    "https://claude.ai/code/session_0123456789",
+    "Session: https://claude.ai/code/session_0123456789",
+    "Built-with: Cursor",
+    "Co-authored-by: Claude",
 ]
 
 NOT_CREDITS = [
@@ -63,7 +82,11 @@ NOT_CREDITS = [
     "Co-authored-by: dependabot[bot] <49699333+dependabot[bot]@users.noreply.github.com>",
     "Signed-off-by: Claude Monet <claude@monet.fr>",
     "Signed-off-by: Tess Ter <tess@example.com>",
-    "Reviewed-by: Claude <noreply@anthropic.com>",
+    "Co-authored-by: Claude <claude.dupont@example.fr>",
+    "Reviewed-by: Devin <devin@example.com>",
+    "Reviewed-by: Claude Dupont <12345+cdupont@users.noreply.github.com>",
+    "Co-authored-by: Amp Litude <amp@example.com>",
+    "Helped-by: the Codex Sinaiticus project <codex@example.org>",
     "Reported-by: Gemini Observatory <gemini@example.org>",
     "Cc: codex@lists.example.org",
     # words about the work
@@ -77,6 +100,10 @@ NOT_CREDITS = [
     "Generated with Claude the sample answers; review them by hand",
     "Made by hand",
     "Session-ID: must not be logged",
+    "See https://claude.ai/code for the documentation",
+    "See-also: https://chatgpt.com/",
+    "Task: https://tracker.example.com/42",
+    "Closes: #42",
     "claude: fix the wrapper",
     'Fixes: 0123456789ab ("claude: add the wrapper")',
     "Change-Id: I0123456789",
@@ -131,6 +158,26 @@ def test_the_commits_own_message_is_used():
 def test_of_several_the_first_leads():
     messages = ["Add a parser\n\nIt reads.\n", "Fix a typo\n\nlong story\n", "Add a parser\n", "Add tests\n"]
     assert message_for(messages, "the task") == "Add a parser\n\nIt reads.\n\n- Fix a typo\n- Add tests\n"
+
+
+def test_trailers_of_people_come_last_and_once():
+    messages = [
+        "Add a parser\n\nIt reads.\n\nFixes: #1\nChange-Id: I1\nSigned-off-by: Tess Ter <tess@example.com>\n",
+        "Handle errors\n\nCo-authored-by: Ann <ann@example.com>\nCo-Authored-By: Claude <noreply@anthropic.com>\n",
+        "Add tests\n\nChange-Id: I2\nSigned-off-by: Tess Ter <tess@example.com>\n",
+    ]
+    assert message_for(messages, "the task") == (
+        "Add a parser\n\nIt reads.\n\n- Handle errors\n- Add tests\n\n"
+        "Fixes: #1\nChange-Id: I1\nSigned-off-by: Tess Ter <tess@example.com>\nCo-authored-by: Ann <ann@example.com>\n"
+    )
+
+
+def test_fixups_are_not_listed():
+    assert message_for(["Add a\n", "fixup! Add a\n", "squash! Add a\n\nmore\n"], "the task") == "Add a\n"
+
+
+def test_a_subject_with_a_colon_is_no_trailer():
+    assert message_for(["parser: add it\n", "lexer: mend it\n"], "x") == "parser: add it\n\n- lexer: mend it\n"
 
 
 def test_nothing_is_listed_when_all_say_the_same():

@@ -8,28 +8,45 @@ _TOOLS = frozenset(
     (
         *("claude", "anthropic", "codex", "openai", "chatgpt", "gpt", "gemini", "opencode", "copilot", "cursor"),
         *("cursoragent", "aider", "devin", "windsurf", "amp", "ampcode", "goose", "crush", "qwen", "kimi", "jules"),
-        *("llmc", "demo agent"),
+        *("warp", "cline", "roo", "kilo", "kiro", "droid", "openhands", "augment", "zencoder", "llmc", "demo agent"),
     )
 )
+_GIVEN_NAMES = frozenset(("claude", "devin", "jules", "kimi"))
+"""Tools that are called like people: only an address tells them apart."""
 _EPITHETS = frozenset(
     (
-        *("code", "cli", "agent", "ai", "bot", "assist", "assistant", "coder", "integration", "context"),
-        *("google", "github", "labs", "via", "opus", "sonnet", "haiku", "pro", "flash", "mini"),
+        *("code", "cli", "agent", "ai", "bot", "assist", "assistant", "coder", "integration", "context", "swe"),
+        *("google", "github", "labs", "factory", "via", "using", "the", "app", "desktop", "web"),
+        *("opus", "sonnet", "haiku", "fable", "pro", "flash", "mini", "max", "preview", "thinking"),
     )
 )
 """What may stand beside a tool's name without making it a person's."""
 _TOOL_DOMAINS = frozenset(
-    ("anthropic.com", "openai.com", "google.com", "opencode.ai", "cursor.com", "aider.chat", "ampcode.com")
+    (
+        *("anthropic.com", "openai.com", "google.com", "opencode.ai", "cursor.com", "aider.chat", "ampcode.com"),
+        *("charm.land", "warp.dev", "continue.dev", "factory.ai", "devin.ai", "cognition.ai", "all-hands.dev"),
+        *("alibabacloud.com", "kilocode.ai", "codeium.com"),
+    )
 )
+_TOOL_MAILBOXES = frozenset(("noreply", "no-reply", "agent", "bot", "ai", "assistant"))
 _CREDIT_TRAILER = re.compile(
-    r"\s*(?:co-authored-by|co-developed-by|authored-by|(?:ai-)?assisted-by|(?:generated|made|created)-(?:by|with))"
+    r"\s*(?:[a-z]+(?:-[a-z]+)*-by|(?:generated|made|created|built|written)-(?:with|using)|ai-(?:agent|tool|model))"
     r"\s*:\s*(?P<name>[^<]*)(?:<(?P<email>[^>]*)>)?\s*",
     re.IGNORECASE,
 )
 _CREDIT_LINE = re.compile(
-    r"\W*(?:(?:generated|created|written|made|authored|coded) (?:with|by|using)|via)\s(?P<name>.*)", re.IGNORECASE
+    r"\W*(?:(?:generated|created|written|made|built|authored|coded|assisted|implemented) (?:with|by|using)|via)"
+    r"\s(?P<name>.*)",
+    re.IGNORECASE,
 )
-_SESSION_LINK = re.compile(r"\s*(?:claude-session|codex-session|amp-thread-id)\s*:.*", re.IGNORECASE)
+_SESSION_LINK = re.compile(
+    r"\W*(?:(?:claude|codex|chatgpt|gemini|opencode|copilot|cursor|amp|aider|devin|jules|warp)(?:-[a-z]+)*"
+    r"-(?:session|thread|task|conversation|chat|run)(?:-(?:id|url|link))?\s*:.*"
+    r"|(?:[a-z]+(?: [a-z]+)?:\s*)?\W*https?://(?:claude\.ai/(?:code|chat|share)|chatgpt\.com/(?:codex|c|share|s)"
+    r"|ampcode\.com/threads|opncd\.ai/s|opencode\.ai/s|cursor\.com/(?:agents|background-agent)|app\.devin\.ai/sessions"
+    r"|jules\.google\.com/(?:task|session)|app\.warp\.dev/(?:conversation|session))\S*\s*)",
+    re.IGNORECASE,
+)
 _LINK_TARGET = re.compile(r"\(?\bhttps?://[^\s)]*\)?")
 _VERSION = re.compile(r"v?\d\w*|[a-z]\d+")
 
@@ -43,9 +60,17 @@ def clean_message(message: str) -> str:
 def _credits_a_tool(line: str) -> bool:
     trailer = _CREDIT_TRAILER.fullmatch(line)
     if trailer is not None:
-        return _is_tool(trailer["name"]) or _is_address_of_tool(trailer["email"] or "")
+        return _is_tool_trailer(trailer["name"], trailer["email"] or "")
     credit = _CREDIT_LINE.fullmatch(line)
     return (credit is not None and _is_tool(credit["name"])) or _SESSION_LINK.fullmatch(line) is not None
+
+
+def _is_tool_trailer(name: str, email: str) -> bool:
+    if _is_address_of_tool(email):
+        return True
+    _user, at, domain = email.strip().lower().rpartition("@")
+    may_be_person = name.strip().lower() in _GIVEN_NAMES and at and domain not in _TOOL_DOMAINS
+    return _is_tool(name) and not may_be_person
 
 
 def _is_tool(name: str) -> bool:
@@ -59,7 +84,7 @@ def _is_address_of_tool(email: str) -> bool:
     user, _, domain = email.strip().lower().rpartition("@")
     if domain == "users.noreply.github.com":  # 12345+name
         return _is_tool(user.rpartition("+")[2])
-    return user in ("noreply", "no-reply") and domain in _TOOL_DOMAINS
+    return domain in _TOOL_DOMAINS and (user in _TOOL_MAILBOXES or (user not in _GIVEN_NAMES and _is_tool(user)))
 
 
 def _tidy(text: str) -> str:
@@ -67,15 +92,41 @@ def _tidy(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
+_TRAILER = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S.*")
+_ONCE = ("change-id:",)
+"""Trailers that name the commit itself: the one of the first commit holds."""
+_FIXUP = re.compile(r"(?:fixup|squash|amend)! ")
+
+
 def message_for(messages: list[str], task: str) -> str:
-    """One message for the work: the commit's own; of several the first leads and the rest are listed."""
+    """One message for the work: the commit's own; of several the first leads, the rest are listed, trailers last."""
     cleaned = [m for m in (clean_message(m) for m in messages) if m.strip()]
     if not cleaned:
         return first_line(task) + "\n"
-    if len(cleaned) == 1:
-        return cleaned[0]
-    rest = "\n".join(f"- {first_line(m)}" for m in cleaned[1:] if first_line(m) != first_line(cleaned[0]))
-    return _tidy(f"{cleaned[0]}\n{rest}")
+    parts = [_split(message) for message in cleaned]
+    (lead, trailers), rest = parts[0], parts[1:]
+    known = {first_line(lead)}
+    listed = [line for line in (first_line(body) for body, _ in rest) if line not in known and not _FIXUP.match(line)]
+    more = [line for _, lines in rest for line in lines if not line.lower().startswith(_ONCE)]
+    blocks = (lead, "\n".join(f"- {line}" for line in dict.fromkeys(listed)), "\n".join(_unique(trailers, more)))
+    return _tidy("\n\n".join(block for block in blocks if block))
+
+
+def _split(message: str) -> tuple[str, list[str]]:
+    """The text and the trailers of a message: its last paragraph, if that has nothing else and is not the subject."""
+    paragraphs = message.strip().split("\n\n")
+    lines = paragraphs[-1].splitlines()
+    if len(paragraphs) > 1 and all(_TRAILER.fullmatch(line) for line in lines):
+        return "\n\n".join(paragraphs[:-1]), lines
+    return message.strip(), []
+
+
+def _unique(trailers: list[str], more: list[str]) -> list[str]:
+    """In order, each once, whatever its letters' case."""
+    kept: dict[str, str] = {}
+    for line in (*trailers, *more):
+        kept.setdefault(line.lower(), line)
+    return list(kept.values())
 
 
 def first_line(text: str, limit: int = 72) -> str:
