@@ -65,6 +65,11 @@ class Root:
     def worker_lock(self, worker: str) -> str:
         return self.inside("run", "locks", f"{worker}.lock")
 
+    @property
+    def landing_lock(self) -> str:
+        """Held while work is put onto the user's branch: one after the other."""
+        return self.inside("run", "landing.lock")
+
     def pane_lock(self, worker: str) -> str:
         return self.inside("run", "locks", f"{worker}.pane")
 

@@ -135,7 +135,7 @@ def test_clone_of_a_shallow_source_lands_back(git, source, tmp_path):
     tree = add_worktree(git, root, "adam", "llmc/adam", base)
     git.run(tree, "commit", "--quiet", "--allow-empty", "-m", "work")
     head = git.text(tree, "rev-parse", "HEAD")
-    land(git, shallow, root, "main", base, head)
+    land(git, shallow, root, "main", base, "refs/heads/llmc/adam")
     assert resolve(git, shallow, "main") == head
     assert fetch_source(git, root, "main") == head
 
@@ -215,6 +215,6 @@ def test_large_files_go_to_the_worktree_and_back(git, source, tmp_path):
     Path(tree, "b.bin").write_bytes(b"\0more" * 100)
     git.run(tree, "add", "b.bin")
     git.run(tree, "commit", "--quiet", "-m", "more")
-    land(git, source.path, root, "main", source.sha(), git.text(tree, "rev-parse", "HEAD"))
+    land(git, source.path, root, "main", source.sha(), "refs/heads/llmc/adam")
     assert source.file("b.bin").read_bytes() == b"\0more" * 100
     assert source.status() == ""

@@ -9,13 +9,13 @@ from llmc.git.land import (
     LandLostError,
     LandRefusedError,
     LocalChangesError,
-    NothingToLandError,
     land,
     squash,
 )
 from llmc.git.runner import Git
 from llmc.host.local import LocalHost
 
+ADAM, BAKER = "refs/heads/llmc/adam", "refs/heads/llmc/baker"
 FIRST = {"GIT_AUTHOR_NAME": "Agent Ä", "GIT_AUTHOR_EMAIL": "agent@example.com", "GIT_AUTHOR_DATE": "@1600000000 +0330"}
 
 
@@ -31,9 +31,15 @@ def work(source, worker):
 @pytest.fixture
 def try_land(git, source, root, work):
     def attempt(where=source, branch="main", **options):
-        return land(git, where.path, root.path, branch, options.get("old", work.sha("HEAD~1")), work.sha())
+        return land(git, where.path, root.path, branch, options.get("old", work.sha("HEAD~1")), ADAM)
 
     return attempt
+
+
+def as_one(git, root, base, head, message):
+    return squash(
+        git, root.path, f"{head}^{{tree}}", base, root.run("rev-list", f"{base}..{head}").split()[-1], message
+    )
 
 
 def everything(repo):
@@ -55,7 +61,7 @@ def test_squash_is_one_commit_by_the_first_author(git, root, worker, source):
     worker.write("a")
     worker.commit("one", env=FIRST)
     worker.commit_file("b", "b")
-    sha = squash(git, root.path, source.sha(), worker.sha(), "Add a and b\n\nBoth — ünicode.\n\n")
+    sha = as_one(git, root, source.sha(), worker.sha(), "Add a and b\n\nBoth — ünicode.\n\n")
     shown = root.run("log", "-1", "--format=%P|%an|%ae|%ad|%cn|%B", "--date=raw", sha)
     assert shown == (
         f"{source.sha()}|Agent Ä|agent@example.com|1600000000 +0330|Tess Ter|Add a and b\n\nBoth — ünicode.\n"
@@ -66,28 +72,15 @@ def test_squash_is_one_commit_by_the_first_author(git, root, worker, source):
 def test_squash_ignores_the_identity_of_a_commit_under_way(git, root, work, source, monkeypatch):
     monkeypatch.setenv("GIT_COMMITTER_NAME", "Somebody Else")
     monkeypatch.setenv("GIT_AUTHOR_NAME", "Somebody Else")
-    sha = squash(git, root.path, source.sha(), work.sha(), "x")
+    sha = as_one(git, root, source.sha(), work.sha(), "x")
     assert root.run("log", "-1", "--format=%an %cn", sha) == "Tess Ter Tess Ter"
-
-
-def test_squash_of_work_that_is_behind_would_undo_the_rest(git, root, work, source):
-    source.commit_file("later", "x")
-    root.run("fetch", "--quiet")
-    with pytest.raises(LandRefusedError, match="not based on"):
-        squash(git, root.path, root.sha("origin/main"), work.sha(), "x")
-
-
-def test_squash_of_nothing(git, root, worker, source):
-    worker.commit("empty")
-    with pytest.raises(NothingToLandError):
-        squash(git, root.path, source.sha(), worker.sha(), "x")
 
 
 def test_squash_without_a_configured_user_says_how_to_set_one(git, root, work, source):
     root.run("config", "user.useConfigOnly", "true")
     root.run("config", "user.name", "")
     with pytest.raises(GitError) as caught:
-        squash(git, root.path, source.sha(), work.sha(), "x")
+        as_one(git, root, source.sha(), work.sha(), "x")
     assert "user.name" in caught.value.hint
 
 
@@ -105,7 +98,7 @@ def test_squash_is_signed_when_the_user_signs(git, root, work, source, tmp_path)
         ("user.signingKey", str(key)),
     ]:
         root.run("config", name, value)
-    sha = squash(git, root.path, source.sha(), work.sha(), "x")
+    sha = as_one(git, root, source.sha(), work.sha(), "x")
     assert "gpgsig signed" in root.run("cat-file", "commit", sha)
 
 
@@ -113,7 +106,7 @@ def test_squash_that_cannot_be_signed_says_so(git, root, work, source):
     root.run("config", "commit.gpgSign", "true")
     root.run("config", "gpg.program", "false")
     with pytest.raises(GitError) as caught:
-        squash(git, root.path, source.sha(), work.sha(), "x")
+        as_one(git, root, source.sha(), work.sha(), "x")
     assert "signing key" in caught.value.hint
 
 
@@ -121,7 +114,7 @@ def test_lands_on_a_clean_checkout(source, root, work, try_land):
     assert try_land() == Landed("main", work.sha(), source.path)
     assert (source.sha("main"), source.status()) == (work.sha(), "")
     assert source.file("added").read_text() == "new\n"
-    assert root.run("for-each-ref", "refs/llmc/land") == ""
+    assert root.run("for-each-ref", "refs/llmc") == ""
     assert source.run("for-each-ref", "--format=%(refname)") == "refs/heads/main"
     assert not source.file(".git/FETCH_HEAD").exists()
 
@@ -185,6 +178,22 @@ def test_identical_staged_change_is_no_obstacle(source, work, try_land):
     source.run("add", "README")
     try_land()
     assert source.status() == ""
+
+
+@pytest.mark.parametrize("checked_out", [True, False])
+def test_hook_that_forbids_to_move_the_branch_leaves_everything_as_it_was(source, try_land, checked_out):
+    hook = source.write(
+        ".git/hooks/reference-transaction", "#!/bin/sh\n[ $1 != prepared ] || ! grep -q refs/heads/main\n"
+    )
+    hook.chmod(0o755)
+    source.write("mine", "m\n")
+    source.write("staged", "s\n")
+    source.run("add", "staged")
+    if not checked_out:
+        source.run("checkout", "--quiet", "-b", "elsewhere")
+    before = source.status()
+    assert "hook" in assert_refused(source, GitError, try_land).what
+    assert source.status() == before
 
 
 def test_lands_in_a_bare_source(git, source, root, work, tmp_path, make_repo, try_land):
@@ -255,7 +264,7 @@ def test_work_that_is_not_based_on_the_branch_is_refused(git, source, root, work
     assert_refused(
         source,
         LandRefusedError,
-        lambda: land(git, source.path, root.path, "main", old, work.sha()),
+        lambda: land(git, source.path, root.path, "main", old, ADAM),
         match="not based on main",
     )
 
@@ -279,7 +288,7 @@ def test_source_in_the_middle_of_something_is_refused(git, source, root, make_re
     error = assert_refused(
         source,
         LandRefusedError,
-        lambda: land(git, source.path, root.path, "main", base, worker.sha()),
+        lambda: land(git, source.path, root.path, "main", base, BAKER),
         match=f"in the middle of a {verb}",
     )
     assert f"git {verb} --abort" in error.hint
@@ -294,7 +303,7 @@ def test_branch_under_rebase_in_the_source_is_refused(git, source, root, torn):
     assert_refused(
         source,
         LandRefusedError,
-        lambda: land(git, source.path, root.path, "main", base, worker.sha()),
+        lambda: land(git, source.path, root.path, "main", base, BAKER),
         match="in the middle of a rebase",
     )
 
@@ -324,7 +333,7 @@ def test_commit_of_the_user_in_the_same_moment_wins(source, root, work):
     base = source.sha()
     meddling = Git(Meddling("merge", lambda: source.commit_file("users", "u\n")))
     with pytest.raises(BranchMovedError):
-        land(meddling, source.path, root.path, "main", base, work.sha())
+        land(meddling, source.path, root.path, "main", base, ADAM)
     assert source.run("log", "-1", "--format=%s") == "change"
     assert source.status() == ""
 
@@ -335,7 +344,7 @@ def test_update_of_a_branch_in_the_same_moment_wins(source, root, work):
     moved = source.commit_file("users", "u\n")
     meddling = Git(Meddling("llmc: accept", lambda: source.run("branch", "--force", "main", moved)))
     with pytest.raises(BranchMovedError):
-        land(meddling, source.path, root.path, "main", base, work.sha())
+        land(meddling, source.path, root.path, "main", base, ADAM)
     assert source.sha("main") == moved
 
 
@@ -343,5 +352,5 @@ def test_switching_branches_in_the_same_moment_is_noticed(source, root, work):
     base = source.sha()
     meddling = Git(Meddling("merge", lambda: source.run("checkout", "--quiet", "-b", "idea")))
     with pytest.raises(LandLostError, match="main"):
-        land(meddling, source.path, root.path, "main", base, work.sha())
+        land(meddling, source.path, root.path, "main", base, ADAM)
     assert source.sha("main") == base

@@ -165,14 +165,14 @@ def test_a_conflict_is_refused_and_leaves_no_rebase_behind(story: Story) -> None
     assert rebase_in_progress(story.site.git, story.worker("adam").worktree_path) is None
 
 
-def test_commits_that_conflict_one_by_one_leave_no_rebase_behind(story: Story) -> None:
+def test_work_lands_as_a_whole_where_its_commits_conflict_one_by_one(story: Story) -> None:
     to_review(story, "README", "ours\n", "Change it")
     to_review(story, "README", "one\ntwo\nthree\n", "Change it back")
     to_review(story, "a.txt", "x\n", "Add a")
     story.commit_upstream("README", "theirs\n", "Theirs")
-    before = picture(story)
-    assert "one by one" in refused(accept(story)).what
-    assert picture(story) == before
+    merged(accept(story))
+    assert story.git("show", "main:README") == "theirs"
+    assert story.git("show", "main:a.txt") == "x"
     assert rebase_in_progress(story.site.git, story.worker("adam").worktree_path) is None
 
 
@@ -202,9 +202,10 @@ def begun_accept(story: Story) -> str:
     site.ledger.apply("adam", ev.AcceptAsked(site.now(), None))
     site.ledger.apply("adam", ev.StepBegun(site.now(), site.worker("adam").pending[0].id))
     tip = story.git("rev-parse", "main")
-    made = squash(site.git, story.root.path, tip, head, "Add a")
-    site.git.run(story.root.path, "update-ref", "refs/llmc/merging/adam", made)
-    land(site.git, str(story.repository), story.root.path, "main", tip, made)
+    made = squash(site.git, story.root.path, f"{head}^{{tree}}", tip, head, "Add a")
+    noted = "refs/llmc/accept/adam/commit"
+    site.git.run(story.root.path, "update-ref", noted, made)
+    land(site.git, str(story.repository), story.root.path, "main", tip, noted)
     return made
 
 

@@ -21,25 +21,30 @@ def story(tmp_path: Path) -> Iterator[Story]:
         yield story
 
 
+def checks_of(story: Story) -> None:
+    repo = story.site.config.repo
+    validate(story.site, story.worker("adam").worktree_path, repo.validate, repo.validate_timeout_secs)
+
+
 def test_the_checks_run_in_order_where_the_work_is(story: Story, tmp_path: Path) -> None:
     log = tmp_path / "log"
     story.begin("adam", repo__validate=f'["pwd > {log}", "echo second >> {log}"]')
     worktree = story.worker("adam").worktree_path
-    validate(story.site, worktree)
+    checks_of(story)
     assert log.read_text().splitlines() == [worktree, "second"]
 
 
 def test_without_checks_everything_is_fine(story: Story) -> None:
     story.begin("adam")
     assert story.site.config.repo.validate == ()
-    validate(story.site, story.worker("adam").worktree_path)
+    checks_of(story)
 
 
 def test_the_first_that_fails_tells_why(story: Story, tmp_path: Path) -> None:
     checks = f'["echo line one; echo 2 wrong >&2; exit 3", "touch {tmp_path}/never"]'
     story.begin("adam", repo__validate=checks)
     with pytest.raises(ValidationFailedError) as failed:
-        validate(story.site, story.worker("adam").worktree_path)
+        checks_of(story)
     assert "failed with exit code 3" in failed.value.what
     assert "line one" in failed.value.what
     assert "2 wrong" in failed.value.what
@@ -50,7 +55,7 @@ def test_the_first_that_fails_tells_why(story: Story, tmp_path: Path) -> None:
 def test_only_the_end_of_a_long_complaint_is_shown(story: Story) -> None:
     story.begin("adam", repo__validate='["seq 1 1000; exit 1"]')
     with pytest.raises(ValidationFailedError) as failed:
-        validate(story.site, story.worker("adam").worktree_path)
+        checks_of(story)
     assert "1000" in failed.value.what
     assert len(failed.value.what.splitlines()) < 20
 
@@ -59,7 +64,7 @@ def test_a_check_that_hangs_is_ended_with_its_children(story: Story, tmp_path: P
     checks = f'["sleep 1000 & echo $! > {tmp_path}/pid; wait"]'
     story.begin("adam", repo__validate=checks, repo__validate_timeout_secs="0.5")
     with pytest.raises(ValidationFailedError, match=r"did not end within") as hung:
-        validate(story.site, story.worker("adam").worktree_path)
+        checks_of(story)
     assert "validate_timeout_secs" in hung.value.hint
     child = int((tmp_path / "pid").read_text())
     wait_until(lambda: not is_running(child))
@@ -81,5 +86,5 @@ def test_checks_do_not_run_on_the_repository_of_whoever_called(story: Story, mon
     worktree = story.worker("adam").worktree_path
     monkeypatch.setenv("GIT_DIR", str(story.repository / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(story.repository))
-    validate(story.site, worktree)
+    checks_of(story)
     assert Path(worktree, "where").read_text().strip() == os.path.realpath(worktree)

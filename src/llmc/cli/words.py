@@ -225,8 +225,12 @@ COMMANDS = (
     Command(
         "accept",
         "merge the reviewed work as one commit",
-        ("llmc accept", 'llmc accept baker --message "Add profile page"'),
-        (MAYBE_WORKER, word("--message", "-m", metavar="M", help="the commit's message")),
+        ("llmc accept", 'llmc accept baker --message "Add profile page"', "llmc accept baker --dry-run"),
+        (
+            MAYBE_WORKER,
+            word("--message", "-m", metavar="M", help="the commit's message"),
+            flag("--dry-run", "-n", text="show every step with what it would do, and change nothing"),
+        ),
     ),
     Command("rebase", "bring a worker's work up to date", ("llmc rebase adam",), (WORKER,)),
     Command(

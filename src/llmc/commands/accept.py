@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import asdict
 
 from llmc.app import App
 from llmc.commands.acting import acting_for, newest_tip, reviewed_or_named
+from llmc.commands.following import bring_others_up_to_date
 from llmc.commands.result import Result
 from llmc.core import events as ev
 from llmc.core.commit_message import first_line
 from llmc.core.delivery import check_text
+from llmc.core.plan import AcceptPlan, MakeCommit
 from llmc.errors import LlmcError
+from llmc.git.clone import peek_source
 from llmc.model import Work
+from llmc.perform.merging import plan_for
 from llmc.perform.settle import Settled, ask
+from llmc.site import Site
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -20,17 +26,24 @@ def run(app: App, args: Namespace) -> Result:
     name = reviewed_or_named(site, args.worker)
     if args.message is not None:
         check_text(args.message)
+    return _foresee(site, name, args.message) if args.dry_run else _accept(site, name, args.message)
+
+
+def _accept(site: Site, name: str, message: str | None) -> Result:
     with acting_for(site, name):
         newest_tip(site)
-        settled = ask(site, name, ev.AcceptAsked(site.now(), args.message))
+        settled = ask(site, name, ev.AcceptAsked(site.now(), message))
     merged = _merged_sha(settled)
     if merged is None:
         raise settled.refusal or LlmcError(f"{name} was not accepted", f"see `llmc explain {name}`")
-    message = site.git.text(site.root.path, "show", "--no-patch", "--format=%B", merged)
-    text = f"{name}: accepted as {merged[:12]} on {site.config.repo.branch}: {first_line(message)}"
+    branch = site.config.repo.branch
+    landed = site.git.text(site.root.path, "show", "--no-patch", "--no-show-signature", "--format=%B", merged)
+    notes = bring_others_up_to_date(site, name)
     if settled.refusal is not None:
-        text += f"\nnote: it is merged, but the clean-up failed: {settled.refusal.what}"
-    return Result(text, {"worker": name, "commit": merged, "branch": site.config.repo.branch, "message": message})
+        notes.insert(0, f"it is merged, but the clean-up failed: {settled.refusal.what}")
+    head = f"{name}: accepted as {merged[:12]} on {branch}: {first_line(landed)}"
+    text = "\n".join([head, *(f"note: {note}" for note in notes)])
+    return Result(text, {"worker": name, "commit": merged, "branch": branch, "message": landed, "notes": notes})
 
 
 def _merged_sha(settled: Settled) -> str | None:
@@ -38,3 +51,30 @@ def _merged_sha(settled: Settled) -> str | None:
         if decision.signal == "git.merged" and decision.worker.work is Work.IDLE:
             return decision.worker.base_sha
     return None
+
+
+# --- --dry-run --------------------------------------------------------------------------------------
+
+
+def _foresee(site: Site, name: str, message: str | None) -> Result:
+    with acting_for(site, name) as worker:
+        tip = peek_source(site.git, site.root.path, site.config.repo.source, site.config.repo.branch)
+        plan = plan_for(site, worker, tip, message)
+    return Result(_told(plan), _as_data(plan), exit_code=0 if plan.obstacle is None else 1)
+
+
+def _told(plan: AcceptPlan) -> str:
+    lines = [f"accepting {plan.worker} would do this; nothing was changed:"]
+    for number, step in enumerate(plan.steps, 1):
+        lines.append(f"{number:3}. {step.verb:9} {step.words}")
+        if isinstance(step, MakeCommit):
+            lines += [f"{'':15}| {line}".rstrip() for line in step.message.splitlines()]
+    if plan.obstacle is not None:
+        lines += [f"  -> refused: {plan.obstacle.what}", f"     hint: {plan.obstacle.hint}"]
+    return "\n".join(lines)
+
+
+def _as_data(plan: AcceptPlan) -> dict[str, object]:
+    steps = [{"step": step.verb, "text": step.words, **asdict(step)} for step in plan.steps]
+    refusal = asdict(plan.obstacle) if plan.obstacle is not None else None
+    return {"worker": plan.worker, "branch": plan.branch, "steps": steps, "refusal": refusal}

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.commands.acting import terminals
-from llmc.commands.losses import describe_loss
+from llmc.commands.losses import describe_loss, not_kept
 from llmc.commands.result import Result
 from llmc.core import events as ev
 from llmc.errors import LlmcError, WrongWordsError
@@ -19,16 +19,32 @@ def run(app: App, args: Namespace) -> Result:
     names = _names(site, args)
     losses = {name: describe_loss(site, site.worker(name)) for name in names}
     losing = {name: loss for name, loss in losses.items() if loss}
-    if losing and not app.console.confirm(f"{_listed(losing)}. Remove them? A backup is kept."):
-        raise LlmcError(f"{_listed(losing)}; nothing was removed", "say --yes to remove them; a backup is kept")
+    gone = {name: left for name in names if (left := not_kept(site, site.worker(name)))}
+    if losing and not app.console.confirm(f"{_listed(losing)}. Remove them? {_promise(gone)}"):
+        raise LlmcError(f"{_listed(losing)}; nothing was removed", f"say --yes to remove them. {_promise(gone)}")
     terminals(site)
     for name in names:
         with site.acting_for(name):
             settled = ask(site, name, ev.RemovalAsked(site.now()))
         if settled.refusal is not None:
             raise settled.refusal
+    return Result(_told(names, losing, gone), {"removed": names, "not_kept": gone})
+
+
+def _told(names: list[str], losing: dict[str, str], gone: dict[str, str]) -> str:
+    if not names:
+        return "there are no workers"
     kept = "; `llmc undo --list` shows what is kept of them" if losing else ""
-    return Result(f"removed {', '.join(names)}{kept}" if names else "there are no workers", {"removed": names})
+    lost = f"\nnote: no backup could keep {_lost(gone)}" if gone else ""
+    return f"removed {', '.join(names)}{kept}{lost}"
+
+
+def _promise(gone: dict[str, str]) -> str:
+    return f"A backup is kept, but not of {_lost(gone)}." if gone else "A backup is kept."
+
+
+def _lost(gone: dict[str, str]) -> str:
+    return "; ".join(f"{name}'s {left}" for name, left in gone.items())
 
 
 def _names(site: Site, args: Namespace) -> list[str]:

@@ -11,8 +11,9 @@ from llmc.commands.losses import describe_loss
 from llmc.commands.result import Result
 from llmc.core.display import age
 from llmc.errors import LlmcError, WrongWordsError
-from llmc.git.backup import list_backups, make_backup, restore_backup
+from llmc.git.backup import list_backups, make_backup, restore_backup, same_content
 from llmc.git.backup_record import Backup
+from llmc.host.faults import Moment, reached
 from llmc.site import Site
 
 
@@ -24,15 +25,20 @@ def run(app: App, args: Namespace) -> Result:
     if args.list or (args.worker is None and args.backup is None):
         listed = "\n".join(_line(backup) for backup in backups) or "there are no backups"
         return Result(listed, [_data(backup) for backup in backups])
-    backup = _chosen(backups, args)
-    name = args.worker or backup.worker
+    named = _named(backups, args.backup) if args.backup is not None else None
+    name = named.worker if named is not None and args.worker is None else args.worker
     _refuse_removed(site, name)
+    if not backups:
+        raise LlmcError(f"there is no backup of {name}", "`llmc undo --list` shows all there are")
     with acting_for(site, name) as worker:
         loss = describe_loss(site, worker)
         if loss and not app.console.confirm(f"{name} has {loss}. Put the backup in its place? A backup is kept."):
             raise LlmcError(f"{name} has {loss}; nothing was changed", "say --yes; what it has now is backed up too")
-        make_backup(site.git, worker.worktree_path, name, site.now(), reason="undo")
+        present = make_backup(site.git, worker.worktree_path, name, site.now(), reason="undo")
+        reached(Moment.UNDO_BACKED_UP)
+        backup = named or _newest_other(site, backups, present, name)
         restore_backup(site.git, worker.worktree_path, backup)
+        reached(Moment.UNDO_RESTORED)
         site.ledger.note(name, site.now(), "undo", f"restored {backup.ref}")
         catch_up(site, name)
     return Result(f"{name}: restored {backup.ref}", _data(backup))
@@ -43,15 +49,19 @@ def _refuse_removed(site: Site, name: str) -> None:
         raise LlmcError(f"{name} was removed", f"`llmc add {name}` makes it again, and `llmc undo {name}` its work")
 
 
-def _chosen(backups: tuple[Backup, ...], args: Namespace) -> Backup:
-    if args.backup is not None:
-        matching = [backup for backup in backups if backup.ref.endswith(args.backup)]
-        if len(matching) != 1:
-            raise WrongWordsError(f"{args.backup} names {len(matching)} backups", "`llmc undo --list` shows them")
-        return matching[0]
-    if not backups:
-        raise LlmcError(f"there is no backup of {args.worker}", "`llmc undo --list` shows all there are")
-    return max(backups, key=lambda backup: (backup.at_unix, backup.ref))
+def _named(backups: tuple[Backup, ...], ending: str) -> Backup:
+    matching = [backup for backup in backups if backup.ref.endswith(ending)]
+    if len(matching) != 1:
+        raise WrongWordsError(f"{ending} names {len(matching)} backups", "`llmc undo --list` shows them")
+    return matching[0]
+
+
+def _newest_other(site: Site, backups: tuple[Backup, ...], present: Backup | None, name: str) -> Backup:
+    """The newest that is not what is there already, as after an undo that was cut short."""
+    for backup in backups:
+        if present is None or not same_content(site.git, site.root.path, backup, present):
+            return backup
+    raise LlmcError(f"there is no other backup of {name}", "`llmc undo --list` shows all there are")
 
 
 def _line(backup: Backup) -> str:

@@ -27,3 +27,9 @@ def age(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds // size}{unit}"
     return f"{seconds}s"
+
+
+def some_files(paths: tuple[str, ...], limit: int = 5) -> str:
+    """The first few of them by name."""
+    more = f" and {len(paths) - limit} more" if len(paths) > limit else ""
+    return ", ".join(paths[:limit]) + more

@@ -65,6 +65,17 @@ def backup_branch(git: Git, root: str, worker: str, at_unix: float, branch: str,
     return _store(git, root, plan, f"{tip}^{{tree}}", [tip])
 
 
+def left_out_of_backup(git: Git, worktree: str) -> tuple[str, ...]:
+    """Repositories inside the worktree, submodules with changes too: git cannot keep their files in another one."""
+    return tuple(each.path for each in status(git, worktree) if _is_nested(each) or each.inner)
+
+
+def same_content(git: Git, root: str, one: Backup, other: Backup) -> bool:
+    """Whether both keep the same files, index and commits."""
+    shas = [git.text(root, "rev-parse", f"{each.sha}^{{tree}}", f"{each.sha}^@") for each in (one, other)]
+    return shas[0] == shas[1]
+
+
 def _look(git: Git, worktree: str, worker: str, at_unix: float, branch: str, reason: str) -> Backup:
     head = require_commit(git, worktree, "HEAD")
     dirty = status(git, worktree)

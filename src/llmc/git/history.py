@@ -28,8 +28,9 @@ def commits_ahead(git: Git, cwd: str, base: str, head: str) -> list[str]:
 
 
 def log_messages(git: Git, cwd: str, base: str, head: str) -> tuple[str, ...]:
-    """The whole message of every commit ahead of `base`, oldest first."""
-    log = ("log", "-z", "--reverse", "--topo-order", "--encoding=UTF-8", "--no-show-signature", "--format=tformat:%B")
+    """The whole message of every commit ahead of `base`, oldest first; merges have nothing to say."""
+    order = ("--no-merges", "--reverse", "--topo-order")
+    log = ("log", "-z", *order, "--encoding=UTF-8", "--no-show-signature", "--format=tformat:%B")
     return tuple(message.rstrip("\n") for message in nul_fields(git.run(cwd, *log, f"{base}..{head}", "--").out))
 
 
@@ -77,7 +78,7 @@ def merged_elsewhere(git: Git, cwd: str, tip: str, upstream: str) -> bool:
         return False
     if not changed_files(git, cwd, base, tip):
         return True
-    return _all_upstream(git, cwd, _as_one_commit(git, cwd, base, tip), upstream)
+    return _all_upstream(git, cwd, as_child_of(git, cwd, f"{tip}^{{tree}}", base), upstream)
 
 
 def _all_upstream(git: Git, cwd: str, tip: str, upstream: str) -> bool:
@@ -87,11 +88,12 @@ def _all_upstream(git: Git, cwd: str, tip: str, upstream: str) -> bool:
     return complete and all(mark.startswith("-") for mark in marks)
 
 
-def _as_one_commit(git: Git, cwd: str, base: str, tip: str) -> str:
-    """A squash for comparison only. The fixed dates give the same commit every time."""
+def as_child_of(git: Git, cwd: str, tree: str, parent: str | None) -> str:
+    """A commit for comparison only. The fixed dates give the same commit every time."""
     dates = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
-    args = ("commit-tree", "--no-gpg-sign", "-p", base, "-F", "-", f"{tip}^{{tree}}")
-    return git.text(cwd, *args, stdin=b"all as one\n", env=LLMC_IDENTITY | dates)
+    lineage = ("-p", parent) if parent else ()
+    args = ("commit-tree", "--no-gpg-sign", *lineage, "-F", "-", tree)
+    return git.text(cwd, *args, stdin=b"for comparison\n", env=LLMC_IDENTITY | dates)
 
 
 def author_of(git: Git, cwd: str, commit: str) -> dict[str, str]:

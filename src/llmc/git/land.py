@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from llmc.errors import LlmcError
 from llmc.git.clone import REMOTE, has_lfs
 from llmc.git.failure import GitError
-from llmc.git.history import author_of, changed_files, commits_ahead, is_ancestor
-from llmc.git.parse import Worktree, encode, refused_files
+from llmc.git.history import author_of, is_ancestor
+from llmc.git.parse import Worktree, encode, nul_fields, refused_files
 from llmc.git.rebase import rebase_in_progress
-from llmc.git.repository import HEADS, branch_tip, list_worktrees, operations, resolve, uses_lfs
+from llmc.git.repository import HEADS, branch_tip, list_worktrees, operations, require_commit, resolve, uses_lfs
 from llmc.git.runner import LONG, Git
-
-
-class NothingToLandError(LlmcError):
-    """The work changes nothing."""
+from llmc.host.faults import Moment, reached
 
 
 class LandRefusedError(LlmcError):
@@ -66,36 +63,34 @@ class Landed:
     """The branch had it before: an earlier attempt got this far."""
 
 
-def squash(git: Git, cwd: str, base_sha: str, head_sha: str, message: str) -> str:
-    """One commit on `base_sha` with the tree of `head_sha`, by the author of the first commit. Needs no worktree."""
-    if not is_ancestor(git, cwd, base_sha, head_sha):
-        raise LandRefusedError(
-            f"{head_sha[:12]} is not based on {base_sha[:12]}: a squash would undo what it lacks",
-            "rebase the work first",
-        )
-    if not changed_files(git, cwd, base_sha, head_sha):
-        raise NothingToLandError("the work does not change any file", "reset the worker, or ask for changes")
-    author = author_of(git, cwd, commits_ahead(git, cwd, base_sha, head_sha)[0])
-    signed = ("--gpg-sign",) if _signs(git, cwd) else ("--no-gpg-sign",)
-    args = ("-c", "i18n.commitEncoding=UTF-8", "commit-tree", *signed, "-p", base_sha, "-F", "-")
+def squash(git: Git, cwd: str, tree: str, onto: str, author_commit: str, message: str) -> str:
+    """One commit on `onto` with exactly this tree, by the author of `author_commit`. Needs no worktree."""
+    signed = ("--gpg-sign",) if signs(git, cwd) else ("--no-gpg-sign",)
+    args = ("-c", "i18n.commitEncoding=UTF-8", "commit-tree", *signed, "-p", onto, "-F", "-", tree)
     text = encode(message.rstrip("\n") + "\n")
-    return git.text(cwd, *args, f"{head_sha}^{{tree}}", stdin=text, env=author)
+    return git.text(cwd, *args, stdin=text, env=author_of(git, cwd, author_commit))
 
 
-def _signs(git: Git, cwd: str) -> bool:
+def signs(git: Git, cwd: str) -> bool:
+    """Whether the user signs their commits."""
     said = git.ask(cwd, "config", "--type=bool", "--get", "commit.gpgSign")
     return said is not None and said.text.strip() == "true"
 
 
-def land(git: Git, source: str, root: str, branch: str, old_sha: str, new_sha: str) -> Landed:
-    """Moves `branch` of the user's repository from `old_sha` to `new_sha`, or changes nothing and says why."""
+def land(git: Git, source: str, root: str, branch: str, old_sha: str, ref: str) -> Landed:
+    """Moves `branch` of the user's repository from `old_sha` to the commit that `ref` of the clone names.
+
+    Else nothing is changed, and the error says why.
+    """
+    new_sha = require_commit(git, root, ref)
     if _has_landed(git, source, branch, new_sha):
         return Landed(branch, new_sha, already=True)
     _expect_at(git, source, branch, old_sha)
-    _bring_objects(git, source, root, new_sha)
+    _bring_objects(git, source, root, ref, new_sha)
     if not is_ancestor(git, source, old_sha, new_sha):
         raise LandRefusedError(f"{new_sha[:12]} is not based on {branch}", "rebase the work first")
-    checkout = _checkout_of(git, source, branch)
+    reached(Moment.ACCEPT_COPIED)
+    checkout = checkout_of(git, source, branch)
     if checkout is None:
         _swap(git, source, branch, old_sha, new_sha)
     else:
@@ -120,20 +115,15 @@ def _expect_at(git: Git, source: str, branch: str, sha: str) -> None:
         raise BranchMovedError(branch, sha, tip)
 
 
-def _bring_objects(git: Git, source: str, root: str, sha: str) -> None:
+def _bring_objects(git: Git, source: str, root: str, ref: str, sha: str) -> None:
     """Copies the commit over without giving it a name in the user's repository."""
-    ref = f"refs/llmc/land/{sha}"
-    git.run(root, "update-ref", ref, sha)
-    try:
-        if has_lfs(git) and uses_lfs(git, root, sha):
-            git.run(root, "lfs", "push", REMOTE, ref, timeout=LONG)
-        plain = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance")
-        git.run(source, "fetch", *plain, f"{root}/.git", ref, timeout=LONG)
-    finally:
-        git.run(root, "update-ref", "-d", ref)
+    if has_lfs(git) and uses_lfs(git, root, sha):
+        git.run(root, "lfs", "push", REMOTE, ref, timeout=LONG)
+    plain = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance")
+    git.run(source, "fetch", *plain, f"{root}/.git", ref, timeout=LONG)
 
 
-def _checkout_of(git: Git, source: str, branch: str) -> str | None:
+def checkout_of(git: Git, source: str, branch: str) -> str | None:
     """The user's worktree that has the branch checked out and may be fast-forwarded; None when there is none."""
     places = [each for each in list_worktrees(git, source) if not each.bare and not each.missing]
     for place in places:
@@ -179,6 +169,7 @@ def _swap(git: Git, source: str, branch: str, old_sha: str, new_sha: str) -> Non
 def _fast_forward(git: Git, source: str, checkout: str, branch: str, old_sha: str, new_sha: str) -> None:
     # Even ignored files of the user are not overwritten, and nothing is stashed behind their back.
     options = ("--ff-only", "--no-squash", "--no-autostash", "--no-overwrite-ignore", "--no-stat", "--quiet")
+    staged = _staged(git, checkout, old_sha)
     done = git.run(checkout, "merge", *options, new_sha, check=False, timeout=LONG)
     if done.ok or _has_landed(git, source, branch, new_sha):
         return
@@ -186,4 +177,11 @@ def _fast_forward(git: Git, source: str, checkout: str, branch: str, old_sha: st
     files = refused_files(done.complaint)
     if files:
         raise LocalChangesError(checkout, files)
+    if _staged(git, checkout, old_sha) != staged:
+        # Git brings the files along before it moves the branch, and a hook may forbid the latter.
+        git.run(checkout, "read-tree", "-m", "-u", "--no-recurse-submodules", new_sha, old_sha, timeout=LONG)
     raise GitError(("merge", *options, new_sha), done.complaint, done.code)
+
+
+def _staged(git: Git, checkout: str, sha: str) -> tuple[str, ...]:
+    return nul_fields(git.run(checkout, "diff-index", "--cached", "--name-only", "-z", sha, "--").out)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
+from llmc.git.history import as_child_of, is_ancestor, merge_base
 from llmc.git.merging import merge_in_memory
 from llmc.git.parse import decode, nul_fields
 from llmc.git.repository import HEADS, current_branch, git_paths, require_commit, resolve
@@ -72,21 +73,50 @@ class RebaseProgress:
     """How many commits come after it."""
 
 
-def would_conflict(git: Git, cwd: str, onto: str, head: str) -> Clean | Conflicts:
-    """Merges in memory, touching nothing. A rebase of several commits may still stop where this is clean."""
+def would_conflict(git: Git, cwd: str, onto: str, head: str, base: str | None = None) -> Clean | Conflicts:
+    """Merges in memory, touching nothing. A rebase of several commits may still stop where this is clean.
+
+    `base` is where the work of `head` begins, if that is not what the two share: see `own_base`.
+    """
+    if base is not None and base != merge_base(git, cwd, onto, head):
+        onto, head = _sharing(git, cwd, base, onto), _sharing(git, cwd, base, head)
     merged = merge_in_memory(git, cwd, onto, head)
     return Conflicts(tuple(clash.path for clash in merged.clashes)) if merged.clashes else Clean(merged.tree)
 
 
-def rebase_onto(git: Git, worktree: str, onto: str) -> Rebased | Conflicted:
+def _sharing(git: Git, cwd: str, base: str, commit: str) -> str:
+    """A commit with the same files whose only ancestor is `base`. For comparison only; git 2.40 has --merge-base."""
+    root = as_child_of(git, cwd, f"{base}^{{tree}}", None)
+    return as_child_of(git, cwd, f"{commit}^{{tree}}", root)
+
+
+def own_base(git: Git, cwd: str, onto: str, head: str, recorded: str | None) -> str | None:
+    """Where the worker's own commits begin. None when the histories share nothing.
+
+    Usually what the two share. But a user may have rewritten the branch since: then commits that were part of it when
+    the work began are in the worker's history only, and they are not its work.
+    """
+    shared = merge_base(git, cwd, onto, head)
+    known = resolve(git, cwd, recorded) if recorded else None
+    if known is None or known == shared or not is_ancestor(git, cwd, known, head):
+        return shared
+    return known if shared is None or is_ancestor(git, cwd, shared, known) else shared
+
+
+def rebase_onto(git: Git, worktree: str, onto: str, recorded_base: str | None = None) -> Rebased | Conflicted:
     """Rebases the branch that is checked out. If it fails for another reason than conflicts, all is as before."""
     if rebase_in_progress(git, worktree):
         raise RebaseRefusedError(f"{worktree} is in the middle of a rebase", "finish or abort it first")
     if current_branch(git, worktree) is None:
         raise RebaseRefusedError(f"{worktree} has no branch checked out", "check out the worker's branch there first")
     target = require_commit(git, worktree, onto)
+    base = own_base(git, worktree, target, "HEAD", recorded_base)
+    if base is None or base == merge_base(git, worktree, target, "HEAD"):
+        where: tuple[str, ...] = (target,)
+    else:
+        where = ("--onto", target, base)
     try:
-        return _outcome(git, worktree, _rebase(git, worktree, *_PLAIN, target))
+        return _outcome(git, worktree, _rebase(git, worktree, *_PLAIN, *where))
     except GitError:
         abort_rebase(git, worktree)
         raise

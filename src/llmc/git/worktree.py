@@ -8,6 +8,7 @@ from llmc.git.history import is_ancestor
 from llmc.git.parse import Worktree
 from llmc.git.repository import Operation, branch_tip, git_paths, list_worktrees, operations
 from llmc.git.runner import LONG, NO_HOOKS, Git
+from llmc.host.faults import Moment, reached
 
 
 class WorktreeError(LlmcError):
@@ -83,6 +84,7 @@ def reset_in_place(git: Git, worktree: str, branch: str, sha: str) -> None:
     quit_operations(git, worktree)
     checkout = ("checkout", "--quiet", "--force", "--no-track", "--no-recurse-submodules", "-B", branch, sha)
     git.run(worktree, *NO_HOOKS, *checkout, "--", timeout=LONG)
+    reached(Moment.RESET_CHECKED_OUT)
     git.run(worktree, "clean", "--quiet", "--force", "-d", timeout=LONG)
 
 

@@ -8,7 +8,7 @@ from llmc.core import events as ev
 from llmc.core.effects import RebaseWork
 from llmc.core.moves.change import awaits
 from llmc.git.history import commits_ahead, is_ancestor, log_messages, merge_base, merged_elsewhere, patch_id
-from llmc.git.rebase import rebase_in_progress, unmerged_files
+from llmc.git.rebase import own_base, rebase_in_progress, unmerged_files
 from llmc.git.repository import branch_tip, current_branch, operations, resolve
 from llmc.model import Session, Turn, Work, Worker
 from llmc.site import Site
@@ -84,8 +84,8 @@ def work_span(site: Site, worker: Worker) -> tuple[str, str] | None:
     if worker.commit_sha is None:
         return None
     tip = upstream_tip(site)
-    shared = merge_base(site.git, site.root.path, tip, worker.commit_sha) if tip is not None else None
-    return shared or worker.base_sha or worker.commit_sha, worker.commit_sha
+    begins = own_base(site.git, site.root.path, tip, worker.commit_sha, worker.base_sha) if tip is not None else None
+    return begins or worker.base_sha or worker.commit_sha, worker.commit_sha
 
 
 def branch_events(site: Site, worker: Worker) -> list[ev.Event]:

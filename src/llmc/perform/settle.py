@@ -21,8 +21,9 @@ from llmc.core.effects import (
 )
 from llmc.core.lifecycle import Decision
 from llmc.errors import LlmcError
+from llmc.host.faults import Moment, reached
 from llmc.model import Receipt, Step, Worker
-from llmc.perform import branches, conflicts, conversation, sessions
+from llmc.perform import branches, conflicts, conversation, merging, sessions
 from llmc.perform.notices import tell
 from llmc.site import Site
 
@@ -52,6 +53,7 @@ def ask(site: Site, name: str, event: ev.Event) -> Settled:
             return left
     decision = site.ledger.apply(name, event)
     tell(site, decision)
+    _may_end_here(event)
     settled = settle(site, name)
     settled.decisions.insert(0, decision)
     return settled
@@ -82,6 +84,25 @@ def _take_step(site: Site, settled: Settled, worker: Worker, step: Step) -> None
     settled.decisions.append(decision)
     settled.worker = decision.worker
     tell(site, decision)
+    _may_end_here(result)
+
+
+_MOMENTS: dict[type[ev.Event], Moment] = {
+    ev.AcceptAsked: Moment.ACCEPT_DECIDED,
+    ev.RebaseAsked: Moment.REBASE_DECIDED,
+    ev.ResetAsked: Moment.RESET_DECIDED,
+    ev.RemovalAsked: Moment.NUKE_DECIDED,
+    ev.WorkMerged: Moment.ACCEPT_RECORDED,
+    ev.RebaseClean: Moment.REBASE_RECORDED,
+    ev.RebaseConflicted: Moment.REBASE_RECORDED,
+    ev.WorktreeReset: Moment.RESET_RECORDED,
+}
+
+
+def _may_end_here(event: ev.Event) -> None:
+    moment = _MOMENTS.get(type(event))
+    if moment is not None:
+        reached(moment)
 
 
 def _perform(site: Site, settled: Settled, worker: Worker, step: Step, effect: LastingEffect) -> ev.StepResult | None:
@@ -115,7 +136,7 @@ def _perform_on_branch(
         case CheckResolution():
             return conflicts.check_resolution(site, worker, step)
         case MergeWork():
-            merged = branches.merge(site, worker, step, effect.message)
+            merged = merging.merge(site, worker, step, effect.message)
             if isinstance(merged, ev.StepResult):
                 return merged
             settled.refusal = merged

@@ -14,16 +14,15 @@ class ValidationFailedError(LlmcError):
     """A command of `[repo] validate` says no; nothing was merged."""
 
 
-def validate(site: Site, worktree: str) -> None:
-    repo = site.config.repo
+def validate(site: Site, worktree: str, commands: tuple[str, ...], timeout_secs: float) -> None:
     # Whoever calls us from inside a git of their own must not have the checks run on their repository.
     env = {name: value for name, value in site.host.environ().items() if name not in ELSEWHERE}
-    for command in repo.validate:
+    for command in commands:
         try:
-            done = site.host.run(["sh", "-c", command], cwd=worktree, env=env, timeout=repo.validate_timeout_secs)
+            done = site.host.run(["sh", "-c", command], cwd=worktree, env=env, timeout=timeout_secs)
         except ProgramHungError:
             raise ValidationFailedError(
-                f"`{command}` did not end within {repo.validate_timeout_secs:.0f} seconds",
+                f"`{command}` did not end within {timeout_secs:.0f} seconds",
                 "raise repo.validate_timeout_secs, or send the work back with `llmc reject`",
             ) from None
         if not done.ok:

@@ -1,0 +1,255 @@
+"""Reviewed work becomes one commit on the user's branch, by a plan that is made of what git says and then followed."""
+
+from __future__ import annotations
+
+from llmc.core import events as ev
+from llmc.core.plan import AcceptFacts, AcceptPlan, MakeCommit, MoveBranch, Obstacle, Place, Validate, plan_accept
+from llmc.errors import LlmcError
+from llmc.git.backup import make_backup
+from llmc.git.clone import fetch_source
+from llmc.git.history import author_of, commits_ahead, is_ancestor, log_messages
+from llmc.git.land import BranchMovedError, LandRefusedError, checkout_of, land, signs, squash
+from llmc.git.overlap import overlap
+from llmc.git.parse import StatusKind
+from llmc.git.rebase import Clean, own_base, would_conflict
+from llmc.git.repository import branch_tip, current_branch, resolve, status
+from llmc.git.worktree import reset_in_place
+from llmc.host.faults import Moment, reached
+from llmc.model import Step, Work, Worker
+from llmc.perform.validation import ValidationFailedError, validate
+from llmc.site import Site
+from llmc.store.lock import FileLock
+
+TRIES = 5
+"""How often the work is put onto a branch that moves on in the same moment."""
+OTHERS_SECS = 60.0
+"""For the accept that is under way in another process, on top of its checks."""
+
+
+class NotMergedError(LlmcError):
+    """The work cannot be merged as it is; nothing was changed."""
+
+
+def merge(site: Site, worker: Worker, step: Step, message: str | None) -> ev.WorkMerged | LlmcError:
+    """The work as one commit on the branch in the user's repository, or the reason why not."""
+    landed = _landed_before(site, worker) if step.begun else None
+    if landed is not None:
+        return ev.WorkMerged(site.now(), step.id, landed)
+    try:
+        with _one_at_a_time(site):
+            if step.begun:
+                _unstage(site, worker)
+            forget_accept(site, worker)
+            site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
+            reached(Moment.ACCEPT_BEGUN)
+            return ev.WorkMerged(site.now(), step.id, _merge(site, worker, message))
+    except LlmcError as refused:
+        return refused
+
+
+def _one_at_a_time(site: Site) -> FileLock:
+    """Each accept stands on the one before it, so that no check has to run twice."""
+    repo = site.config.repo
+    patience = OTHERS_SECS + len(repo.validate) * repo.validate_timeout_secs
+    return FileLock(site.root.landing_lock, name="accepting work", timeout=patience)
+
+
+def _merge(site: Site, worker: Worker, message: str | None) -> str:
+    for _ in range(TRIES - 1):
+        try:
+            return _try_to_merge(site, worker, message)
+        except BranchMovedError:
+            continue  # the user has committed meanwhile
+    return _try_to_merge(site, worker, message)
+
+
+def _try_to_merge(site: Site, worker: Worker, message: str | None) -> str:
+    tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+    plan = plan_for(site, worker, tip, message)
+    if plan.obstacle is not None:
+        raise NotMergedError(plan.obstacle.what, plan.obstacle.hint)
+    try:
+        made = _carry_out(site, worker, plan)
+    except LlmcError:
+        _unstage(site, worker)
+        raise
+    site.git.run(site.root.path, "update-ref", "-d", _work_ref(worker))
+    return made
+
+
+# --- the plan ---------------------------------------------------------------------------------------
+
+
+def plan_for(site: Site, worker: Worker, tip: str, message: str | None) -> AcceptPlan:
+    """What accepting the work would do, if the branch is at `tip`. Changes nothing."""
+    return plan_accept(_look(site, worker, tip, message))
+
+
+def _look(site: Site, worker: Worker, tip: str, message: str | None) -> AcceptFacts:
+    git, root, repo = site.git, site.root.path, site.config.repo
+    head = branch_tip(git, root, worker.branch)
+    base = own_base(git, root, tip, head, worker.base_sha) if head else None
+    up_to_date = head is not None and is_ancestor(git, root, tip, head)
+    commits = tuple(commits_ahead(git, root, base or tip, head)) if head else ()
+    tree, conflicts = _joined(site, worker, tip, head, base, up_to_date) if head and commits else (None, ())
+    return AcceptFacts(
+        worker=worker.name,
+        work=worker.work,
+        worktree=worker.worktree_path,
+        worker_branch=worker.branch,
+        checked_out=current_branch(git, worker.worktree_path),
+        dirty=tuple(entry.path for entry in status(git, worker.worktree_path)),
+        branch=repo.branch,
+        tip=tip,
+        head=head,
+        up_to_date=up_to_date,
+        commits=commits,
+        messages=log_messages(git, root, base or tip, head) if head else (),
+        author=_author(site, commits[0]) if commits else "",
+        tree=tree,
+        conflicts=conflicts,
+        changes=tree is not None and tree != git.text(root, "rev-parse", f"{tip}^{{tree}}"),
+        message=message,
+        task=worker.current_prompt,
+        signed=signs(git, root),
+        checks=repo.validate,
+        check_secs=repo.validate_timeout_secs,
+        place=_place(site, tip, tree) if tree else Place(),
+        others=_others(site, worker),
+    )
+
+
+def _joined(
+    site: Site, worker: Worker, tip: str, head: str, base: str | None, up_to_date: bool
+) -> tuple[str | None, tuple[str, ...]]:
+    """All of the work at once on top of the branch: it lands as one commit, so its parts need not apply one by one."""
+    if up_to_date:
+        return site.git.text(site.root.path, "rev-parse", f"{head}^{{tree}}"), ()
+    found = would_conflict(site.git, worker.worktree_path, tip, head, base)
+    return (found.tree, ()) if isinstance(found, Clean) else (None, found.files)
+
+
+def _author(site: Site, commit: str) -> str:
+    author = author_of(site.git, site.root.path, commit)
+    return f"{author.get('GIT_AUTHOR_NAME', '')} <{author.get('GIT_AUTHOR_EMAIL', '')}>"
+
+
+def _place(site: Site, tip: str, tree: str) -> Place:
+    source = site.config.repo.source
+    try:
+        checkout = checkout_of(site.git, source, site.config.repo.branch)
+    except LandRefusedError as refused:
+        return Place(refusal=Obstacle(refused.what, refused.hint))
+    if checkout is None:
+        return Place()
+    found = overlap(site.git, site.root.path, checkout, tip, tree)
+    return Place(checkout, found.kept, found.in_the_way)
+
+
+def _others(site: Site, worker: Worker) -> tuple[str, ...]:
+    workers = site.ledger.load().workers.values()
+    return tuple(other.name for other in workers if other.work is Work.NEEDS_REVIEW and other.name != worker.name)
+
+
+# --- its steps --------------------------------------------------------------------------------------
+
+
+def _carry_out(site: Site, worker: Worker, plan: AcceptPlan) -> str:
+    made = ""
+    for step in plan.steps:
+        # The others were looked at for the plan, or follow when the merge is in the record.
+        match step:
+            case MakeCommit():
+                made = _make_commit(site, worker, step)
+            case Validate() if step.commands:
+                _validate(site, worker, step, made)
+            case MoveBranch():
+                repo = site.config.repo
+                land(site.git, repo.source, site.root.path, step.branch, step.expected, _commit_ref(worker))
+                reached(Moment.ACCEPT_LANDED)
+    return made
+
+
+def _make_commit(site: Site, worker: Worker, step: MakeCommit) -> str:
+    made = squash(site.git, site.root.path, step.tree, step.onto, step.author_commit, step.message)
+    reached(Moment.ACCEPT_SQUASHED)
+    site.git.run(site.root.path, "update-ref", _commit_ref(worker), made)
+    reached(Moment.ACCEPT_NOTED)
+    return made
+
+
+def _validate(site: Site, worker: Worker, step: Validate, made: str) -> None:
+    """The repository's own checks see exactly what will land."""
+    if step.moves_worktree:
+        _stage(site, worker, made)
+    shown = branch_tip(site.git, site.root.path, worker.branch)
+    try:
+        validate(site, worker.worktree_path, step.commands, step.timeout_secs)
+    except LlmcError:
+        _drop_changes(site, worker, shown)
+        raise
+    if branch_tip(site.git, site.root.path, worker.branch) != shown:
+        raise NotMergedError(f"{worker.name} committed while its work was checked", "look at it, then accept again")
+    entries = status(site.git, worker.worktree_path)
+    changed = [entry.path for entry in entries if entry.kind is not StatusKind.UNTRACKED]
+    if changed:
+        _drop_changes(site, worker, shown)
+        raise ValidationFailedError(
+            f"the checks changed what they were to check: {', '.join(changed[:5])}",
+            f"`llmc reject {worker.name} ...` lets the agent commit that, or mend the check",
+        )
+    reached(Moment.ACCEPT_VALIDATED)
+
+
+def _drop_changes(site: Site, worker: Worker, shown: str | None) -> None:
+    """What a check left behind in a worktree that was clean."""
+    git, worktree = site.git, worker.worktree_path
+    if shown is not None and branch_tip(git, worktree, worker.branch) == shown and status(git, worktree):
+        make_backup(git, worktree, worker.name, site.now(), safe_sha=shown, reason="a check's changes were dropped")
+        reset_in_place(git, worktree, worker.branch, shown)
+
+
+# --- what is kept for whoever has to go on ----------------------------------------------------------
+
+
+def _commit_ref(worker: Worker) -> str:
+    return f"refs/llmc/accept/{worker.name}/commit"
+
+
+def _work_ref(worker: Worker) -> str:
+    """The work as it was before the worktree was made to show the commit."""
+    return f"refs/llmc/accept/{worker.name}/work"
+
+
+def _stage(site: Site, worker: Worker, made: str) -> None:
+    make_backup(site.git, worker.worktree_path, worker.name, site.now(), reason="accept")
+    reached(Moment.ACCEPT_BACKED_UP)
+    site.git.run(site.root.path, "update-ref", _work_ref(worker), f"refs/heads/{worker.branch}")
+    reset_in_place(site.git, worker.worktree_path, worker.branch, made)
+    reached(Moment.ACCEPT_STAGED)
+
+
+def _unstage(site: Site, worker: Worker) -> None:
+    """The worktree shows the work again, unless somebody went on from what was staged."""
+    git, root = site.git, site.root.path
+    work, made = resolve(git, root, _work_ref(worker)), resolve(git, root, _commit_ref(worker))
+    if work is None:
+        return
+    if branch_tip(git, root, worker.branch) in (work, made):
+        make_backup(git, worker.worktree_path, worker.name, site.now(), safe_sha=made, reason="accept")
+        reset_in_place(git, worker.worktree_path, worker.branch, work)
+    git.run(root, "update-ref", "-d", _work_ref(worker))
+
+
+def _landed_before(site: Site, worker: Worker) -> str | None:
+    """The commit that an earlier try of this very merge has put on the branch before it was cut short."""
+    made = resolve(site.git, site.root.path, _commit_ref(worker))
+    if made is None:
+        return None
+    tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+    return made if is_ancestor(site.git, site.root.path, made, tip) else None
+
+
+def forget_accept(site: Site, worker: Worker) -> None:
+    for ref in (_commit_ref(worker), _work_ref(worker)):
+        site.git.run(site.root.path, "update-ref", "-d", ref)
