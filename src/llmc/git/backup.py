@@ -57,9 +57,9 @@ def make_backup(
 
 
 def backup_branch(git: Git, root: str, worker: str, at_unix: float, branch: str, reason: str = "") -> Backup | None:
-    """For a worker whose worktree is gone: keeps its branch. None when there is no such branch."""
+    """For a worker whose worktree is gone: keeps its branch. None when there is none, or a backup has it already."""
     tip = branch_tip(git, root, branch)
-    if tip is None:
+    if tip is None or any(is_ancestor(git, root, tip, each.sha) for each in list_backups(git, root, worker)):
         return None
     plan = Backup("", "", worker, at_unix, reason, tip, branch, branch, tip)
     return _store(git, root, plan, f"{tip}^{{tree}}", [tip])

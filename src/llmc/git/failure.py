@@ -38,7 +38,7 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
         "tell git who you are: `git config --global user.name NAME` and `git config --global user.email ADDRESS`",
     ),
     (
-        re.compile(r"failed to sign|gpg failed"),
+        re.compile(r"failed to sign|gpg failed|No private key found|Couldn't load public key|agent refused operation"),
         "unlock your signing key, or turn commit.gpgSign off, and try again",
     ),
     (

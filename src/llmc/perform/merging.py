@@ -89,7 +89,7 @@ def _look(site: Site, worker: Worker, tip: str, message: str | None) -> AcceptFa
     git, root, repo = site.git, site.root.path, site.config.repo
     head = branch_tip(git, root, worker.branch)
     base = own_base(git, root, tip, head, worker.base_sha) if head else None
-    up_to_date = head is not None and is_ancestor(git, root, tip, head)
+    up_to_date = base == tip
     commits = tuple(commits_ahead(git, root, base or tip, head)) if head else ()
     tree, conflicts = _joined(site, worker, tip, head, base, up_to_date) if head and commits else (None, ())
     return AcceptFacts(
