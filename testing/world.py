@@ -130,7 +130,7 @@ def _put(path: Path, content: str | bytes | Link) -> None:
 
 
 def seen(story: Story, checkout: Path) -> dict[str, object]:
-    """Refs, HEAD, index, status and files of a checkout, or the refs of a bare repository; nothing where there is none."""
+    """Refs, HEAD, index, status and files of a checkout, the refs of a bare repository; nothing where there is none."""
     if not checkout.is_dir():
         return {}
     where = str(checkout)

@@ -9,7 +9,7 @@ from testing.world import SOME, Link, World
 
 table = Table()
 README = SOME["README"]
-CREDIT = "🤖 Generated with [Claude Code](https://claude.com/claude-code)\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n"
+CREDIT = "🤖 Generated with [Claude Code](https://claude.ai/code)\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n"
 
 
 # --- files ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A command that is ended between any two of its steps: whoever comes next finds nothing lost and nothing done twice."""
+"""A command that is ended between any two of its steps: nothing is lost, nothing is done twice, it can go on."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from llmc.commands.acting import catch_up, newest_tip
 from llmc.core import events as ev
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
@@ -10,6 +9,7 @@ from llmc.git.history import is_ancestor
 from llmc.git.rebase import Clean, own_base, would_conflict
 from llmc.git.repository import status
 from llmc.model import Turn, Work, Worker
+from llmc.observe.branches import upstream_tip
 from llmc.perform.settle import ask
 from llmc.site import Site
 
@@ -18,24 +18,24 @@ def bring_others_up_to_date(site: Site, accepted: str) -> list[str]:
     """What a person should know about it. Whatever goes wrong, the accepted work is merged."""
     if running_daemon(site.root) is not None:
         return []
+    tip = upstream_tip(site)
     waiting = [name for name, other in site.ledger.load().workers.items() if other.work is Work.NEEDS_REVIEW]
     notes = []
     for name in waiting:
-        if name != accepted:
+        if name != accepted and tip is not None:
             try:
-                _bring_up_to_date(site, name)
+                _bring_up_to_date(site, name, tip)
             except LlmcError as failure:
                 notes.append(f"{name} was not brought up to date: {failure.what}")
     return notes
 
 
-def _bring_up_to_date(site: Site, name: str) -> None:
+def _bring_up_to_date(site: Site, name: str, tip: str) -> None:
     lock = site.lock_of(name)
     if not lock.try_acquire():
         return  # whoever acts for it now brings it up to date, if that is to be done
     try:
-        catch_up(site, name)
-        worker, tip = site.worker(name), newest_tip(site)
+        worker = site.worker(name)
         if _may_move(site, worker) and _merges_by_itself(site, worker, tip):
             settled = ask(site, name, ev.RebaseAsked(site.now(), tip))
             if settled.refusal is not None:
