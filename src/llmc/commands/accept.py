@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, replace
 
 from llmc.app import App
 from llmc.commands.acting import acting_for, newest_tip, reviewed_or_named
@@ -13,7 +14,7 @@ from llmc.core import events as ev
 from llmc.core.commit_message import first_line
 from llmc.core.delivery import check_text
 from llmc.core.plan import AcceptPlan, MakeCommit
-from llmc.errors import LlmcError
+from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.clone import peek_source
 from llmc.model import Work
 from llmc.perform.merging import plan_for
@@ -23,10 +24,15 @@ from llmc.site import Site
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    name = reviewed_or_named(site, args.worker)
     if args.message is not None:
         check_text(args.message)
-    return _foresee(site, name, args.message) if args.dry_run else _accept(site, name, args.message)
+    names = list(dict.fromkeys(args.workers)) or [None]
+    named = [reviewed_or_named(site, name) for name in names]
+    if len(named) > 1 and args.message is not None:
+        raise WrongWordsError("one message cannot be that of several commits", "accept them one by one")
+    act = _foresee if args.dry_run else _accept
+    result = act(site, named[0], args.message) if len(named) == 1 else _all(act, site, named)
+    return result if args.dry_run else _with_notes(result, bring_others_up_to_date(site, named))
 
 
 def _accept(site: Site, name: str, message: str | None) -> Result:
@@ -38,12 +44,33 @@ def _accept(site: Site, name: str, message: str | None) -> Result:
         raise settled.refusal or LlmcError(f"{name} was not accepted", f"see `llmc explain {name}`")
     branch = site.config.repo.branch
     landed = site.git.text(site.root.path, "show", "--no-patch", "--no-show-signature", "--format=%B", merged)
-    notes = bring_others_up_to_date(site, name)
-    if settled.refusal is not None:
-        notes.insert(0, f"it is merged, but the clean-up failed: {settled.refusal.what}")
-    head = f"{name}: accepted as {merged[:12]} on {branch}: {first_line(landed)}"
-    text = "\n".join([head, *(f"note: {note}" for note in notes)])
-    return Result(text, {"worker": name, "commit": merged, "branch": branch, "message": landed, "notes": notes})
+    result = Result(
+        f"{name}: accepted as {merged[:12]} on {branch}: {first_line(landed)}",
+        {"worker": name, "commit": merged, "branch": branch, "message": landed},
+    )
+    failed = [] if settled.refusal is None else [f"it is merged, but the clean-up failed: {settled.refusal.what}"]
+    return _with_notes(result, failed)
+
+
+def _all(act: Callable[[Site, str, str | None], Result], site: Site, names: list[str]) -> Result:
+    """One after the other; what is refused keeps nothing else from being accepted."""
+    results = []
+    for name in names:
+        try:
+            results.append(act(site, name, None))
+        except LlmcError as refused:
+            results.append(_refused(name, refused))
+    data = [result.data for result in results]
+    return Result("\n".join(result.text for result in results), data, max(result.exit_code for result in results))
+
+
+def _refused(name: str, refused: LlmcError) -> Result:
+    data = {"worker": name, "refusal": {"what": refused.what, "hint": refused.hint}}
+    return Result(f"{name}: refused: {refused.what}\n  hint: {refused.hint}", data, refused.exit_code)
+
+
+def _with_notes(result: Result, notes: list[str]) -> Result:
+    return replace(result, text="\n".join([result.text, *(f"note: {note}" for note in notes)]))
 
 
 def _merged_sha(settled: Settled) -> str | None:

@@ -14,7 +14,7 @@ from llmc.perform.settle import ask
 from llmc.site import Site
 
 
-def bring_others_up_to_date(site: Site, accepted: str) -> list[str]:
+def bring_others_up_to_date(site: Site, accepted: list[str]) -> list[str]:
     """What a person should know about it. Whatever goes wrong, the accepted work is merged."""
     if running_daemon(site.root) is not None:
         return []
@@ -22,7 +22,7 @@ def bring_others_up_to_date(site: Site, accepted: str) -> list[str]:
     waiting = [name for name, other in site.ledger.load().workers.items() if other.work is Work.NEEDS_REVIEW]
     notes = []
     for name in waiting:
-        if name != accepted and tip is not None:
+        if name not in accepted and tip is not None:
             try:
                 _bring_up_to_date(site, name, tip)
             except LlmcError as failure:

@@ -26,18 +26,30 @@ class Shown:
 def show_work(app: App, site: Site, worker: Worker, interface: str | None) -> Shown:
     span = work_span(site, worker) or ("HEAD", "HEAD")
     wanted = interface or ("difftastic" if app.console.is_terminal and site.host.which("difft") else "diff")
-    if wanted in PROGRAMS and site.host.which(PROGRAMS[wanted]) is None:
-        note = f"{PROGRAMS[wanted]} is not installed: this is plain `git diff`"
-        return Shown(diff_text(site.git, site.root.path, *span), note)
     if wanted == "stat":
         return Shown(site.git.text(site.root.path, "diff", "--stat", *span))
-    if wanted == "difftastic":
-        return Shown(site.git.text(site.root.path, "-c", "diff.external=difft", "diff", "--ext-diff", *span))
-    if wanted == "delta":
+    program = PROGRAMS.get(wanted)
+    if program is None:
+        return Shown(diff_text(site.git, site.root.path, *span))
+    if site.host.which(program) is None:
+        return Shown(
+            diff_text(site.git, site.root.path, *span), f"{program} is not installed: this is plain `git diff`"
+        )
+    shown = _shown_by(site, worker, program, span)
+    if shown is None:
+        return Shown(diff_text(site.git, site.root.path, *span), f"{program} failed: this is plain `git diff`")
+    return shown
+
+
+def _shown_by(site: Site, worker: Worker, program: str, span: tuple[str, str]) -> Shown | None:
+    """None when the program fails."""
+    if program == "difft":
+        done = site.git.run(site.root.path, "-c", "diff.external=difft", "diff", "--ext-diff", *span, check=False)
+        return Shown(done.text) if done.ok else None
+    if program == "delta":
         # It passes on what it reads, and nobody could tell that from its own colours afterwards.
         harmless = plain(diff_text(site.git, site.root.path, *span)).encode()
-        return Shown(site.host.run(["delta", "--paging=never"], stdin=harmless).text, coloured=True)
-    if wanted == "vscode":
-        run_in_terminal(["code", worker.worktree_path])
-        return Shown("", f"opened {worker.worktree_path} in VS Code")
-    return Shown(diff_text(site.git, site.root.path, *span))
+        done = site.host.run(["delta", "--paging=never"], stdin=harmless)
+        return Shown(done.text, coloured=True) if done.ok else None
+    code = run_in_terminal([program, worker.worktree_path])
+    return Shown("", f"opened {worker.worktree_path} in VS Code") if code == 0 else None
