@@ -308,6 +308,45 @@ def the_user_takes_a_commit_back_while_it_is_checked(w: World) -> None:
     w.config("repo.validate", once(w, "git reset --quiet --hard HEAD~1"))
 
 
+# --- what it needs is gone --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",)], ids=["accept", "dry run"])
+def test_a_source_that_is_gone(world: World, words: tuple[str, ...]) -> None:
+    world.work(NEW)
+    world.to_review()
+    before = world.picture()
+    aside = world.source.rename(world.story.place / "aside")
+    said = world.story.llmc("accept", "adam", *words, code=1)
+    assert "there is no git repository at" in said.err
+    assert "llmc config set repo.source" in said.err
+    aside.rename(world.source)
+    assert world.picture() == before
+    world.story.llmc("accept", "adam")
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",)], ids=["accept", "dry run"])
+def test_a_branch_of_the_user_that_is_gone(world: World, words: tuple[str, ...]) -> None:
+    world.work(NEW)
+    world.to_review()
+    world.in_source("branch", "-m", "main", "other")
+    before = world.picture()
+    said = world.story.llmc("accept", "adam", *words, code=1)
+    assert "has no branch main any more" in said.err
+    assert "repo.branch" in said.err
+    assert world.picture() == before
+
+
+def test_a_branch_of_the_worker_that_is_gone(world: World) -> None:
+    head = world.work(NEW)
+    world.to_review()
+    world.in_clone("update-ref", "-d", "refs/heads/llmc/adam")
+    before = world.picture()["source"]
+    assert "adam is needs_input" in world.story.llmc("accept", "adam", code=1).err
+    assert world.picture()["source"] == before
+    assert world.in_clone("cat-file", "-t", head) == "commit"
+
+
 def test_a_branch_that_never_rests_is_given_up(world: World) -> None:
     world.work(NEW)
     world.to_review()

@@ -89,6 +89,21 @@ def test_the_same_work_is_accepted_once(world: World) -> None:
     assert_straight(story, "Some files", "Work of adam")
 
 
+def test_ctrl_c_while_the_checks_run_takes_the_accept_back(world: World) -> None:
+    running = world.story.place / "running"
+    world.config("repo.validate", f'["touch left.txt {running}; sleep 100"]')
+    world.work({"a.txt": "a\n"})
+    world.to_review()
+    world.upstream({"hand.txt": "h\n"})
+    before = world.picture()
+    process = world.story.spawn("accept", "adam")
+    world.story.until(running.exists)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130
+    assert world.picture() == before
+    assert world.story.worker("adam").pending == ()
+
+
 def test_a_daemon_finishes_an_accept_that_was_cut_short(tmp_path: Path) -> None:
     with told_in(tmp_path) as story:
         story.begin("adam")

@@ -227,9 +227,7 @@ COMMANDS = (
         "merge the reviewed work as one commit",
         ("llmc accept", 'llmc accept baker --message "Add profile page"', "llmc accept adam baker --dry-run"),
         (
-            word(
-                "workers", metavar="WORKER", nargs="*", type=some_name, help="the workers (default: the last reviewed)"
-            ),
+            word("names", metavar="WORKER", nargs="*", type=some_name, help="the workers (default: the last reviewed)"),
             word("--message", "-m", metavar="M", help="the commit's message"),
             flag("--dry-run", "-n", text="show every step with what it would do, and change nothing"),
         ),

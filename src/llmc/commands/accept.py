@@ -26,13 +26,12 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     if args.message is not None:
         check_text(args.message)
-    names = list(dict.fromkeys(args.workers)) or [None]
-    named = [reviewed_or_named(site, name) for name in names]
-    if len(named) > 1 and args.message is not None:
+    names = [reviewed_or_named(site, name) for name in dict.fromkeys(args.names or [None])]
+    if len(names) > 1 and args.message is not None:
         raise WrongWordsError("one message cannot be that of several commits", "accept them one by one")
     act = _foresee if args.dry_run else _accept
-    result = act(site, named[0], args.message) if len(named) == 1 else _all(act, site, named)
-    return result if args.dry_run else _with_notes(result, bring_others_up_to_date(site, named))
+    result = act(site, names[0], args.message) if len(names) == 1 else _all(act, site, names)
+    return result if args.dry_run else _with_notes(result, bring_others_up_to_date(site))
 
 
 def _accept(site: Site, name: str, message: str | None) -> Result:

@@ -14,19 +14,18 @@ from llmc.perform.settle import ask
 from llmc.site import Site
 
 
-def bring_others_up_to_date(site: Site, accepted: list[str]) -> list[str]:
+def bring_others_up_to_date(site: Site) -> list[str]:
     """What a person should know about it. Whatever goes wrong, the accepted work is merged."""
-    if running_daemon(site.root) is not None:
-        return []
     tip = upstream_tip(site)
+    if tip is None or running_daemon(site.root) is not None:
+        return []
     waiting = [name for name, other in site.ledger.load().workers.items() if other.work is Work.NEEDS_REVIEW]
     notes = []
     for name in waiting:
-        if name not in accepted and tip is not None:
-            try:
-                _bring_up_to_date(site, name, tip)
-            except LlmcError as failure:
-                notes.append(f"{name} was not brought up to date: {failure.what}")
+        try:
+            _bring_up_to_date(site, name, tip)
+        except LlmcError as failure:
+            notes.append(f"{name} was not brought up to date: {failure.what}")
     return notes
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from enum import Enum
 
 from llmc.core import events as ev
+from llmc.core.effects import MergeWork
 from llmc.core.lifecycle import Decision
+from llmc.core.moves.change import awaits
 from llmc.git.history import is_ancestor
 from llmc.git.repository import status
 from llmc.model import Session, Turn, Work, Worker
@@ -16,6 +18,7 @@ from llmc.perform.notices import tell
 from llmc.perform.settle import ask, settle
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
+from llmc.store.lock import is_held
 
 Rebases = dict[str, tuple[str, str]]
 """Which commit of each worker was last rebased unasked, and onto which: a second try would end the same way."""
@@ -43,12 +46,19 @@ def _care(site: Site, name: str, tried: Rebases, bring_up: bool) -> Cared:
         _tell_all(site, tend_work(site, name))
         if bring_up and site.worker(name).session in (Session.DOWN, Session.CRASHED):
             site.ledger.apply(name, ev.StartAsked(site.now()))
+        if _waits_for_others(site, site.worker(name)):
+            return Cared.BUSY
         if site.worker(name).pending:
             settle(site, name)
         _keep_up_to_date(site, site.worker(name), tried)
     finally:
         lock.release()
     return Cared.DONE
+
+
+def _waits_for_others(site: Site, worker: Worker) -> bool:
+    """An accept takes its turn, and the checks of the one before it may run for long: nobody else waits with it."""
+    return awaits(worker, MergeWork) and is_held(site.root.landing_lock) is not None
 
 
 def read_screens(site: Site, names: list[str], looks: ScreenLooks) -> None:

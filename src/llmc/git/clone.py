@@ -156,12 +156,11 @@ def fetch_source(git: Git, root: str, branch: str) -> str:
 
 def peek_source(git: Git, root: str, source: str, branch: str) -> str:
     """The tip of the user's branch, with its objects, and no name in the clone is moved."""
-    tip = branch_tip(git, source, branch)
-    if tip is None:
-        raise BranchMissingError(f"{source} has no branch {branch} any more", "bring the branch back")
     args = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
-    git.run(root, *args, REMOTE, HEADS + branch, timeout=LONG)
-    return tip
+    done = git.run(root, *args, REMOTE, HEADS + branch, check=False, timeout=LONG)
+    if not done.ok:
+        raise _why_not_fetched(git, root, branch, GitError(args, done.complaint, done.code))
+    return require_commit(git, source, HEADS + branch)
 
 
 def _why_not_fetched(git: Git, root: str, branch: str, failed: GitError) -> LlmcError:

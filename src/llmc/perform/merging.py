@@ -45,6 +45,11 @@ def merge(site: Site, worker: Worker, step: Step, message: str | None) -> ev.Wor
             return ev.WorkMerged(site.now(), step.id, _merge(site, worker, message))
     except LlmcError as refused:
         return refused
+    except KeyboardInterrupt:
+        # Whoever presses Ctrl-C wants it not to happen, and nobody to go on with it later, unless it has.
+        if _landed_before(site, worker) is None:
+            site.ledger.apply(worker.name, ev.MergeRefused(site.now(), step.id, "interrupted"))
+        raise
 
 
 def _one_at_a_time(site: Site) -> FileLock:
@@ -70,7 +75,7 @@ def _try_to_merge(site: Site, worker: Worker, message: str | None) -> str:
         raise NotMergedError(plan.obstacle.what, plan.obstacle.hint)
     try:
         made = _carry_out(site, worker, plan)
-    except LlmcError:
+    except (LlmcError, KeyboardInterrupt):
         _unstage(site, worker)
         raise
     site.git.run(site.root.path, "update-ref", "-d", _work_ref(worker))
@@ -185,7 +190,7 @@ def _validate(site: Site, worker: Worker, step: Validate, made: str) -> None:
     shown = branch_tip(site.git, site.root.path, worker.branch)
     try:
         validate(site, worker.worktree_path, step.commands, step.timeout_secs)
-    except LlmcError:
+    except (LlmcError, KeyboardInterrupt):
         _drop_changes(site, worker, shown)
         raise
     if branch_tip(site.git, site.root.path, worker.branch) != shown:
