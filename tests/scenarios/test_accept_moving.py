@@ -8,7 +8,7 @@ import pytest
 
 from llmc.model import Turn, Work
 from testing.scenario import Lands, Refused, Scenario, Table
-from testing.world import SOME, World
+from testing.world import SOME, World, seen
 
 table = Table()
 README = SOME["README"]
@@ -341,9 +341,9 @@ def test_a_branch_of_the_worker_that_is_gone(world: World) -> None:
     head = world.work(NEW)
     world.to_review()
     world.in_clone("update-ref", "-d", "refs/heads/llmc/adam")
-    before = world.picture()["source"]
+    before = seen(world.story, world.source)
     assert "adam is needs_input" in world.story.llmc("accept", "adam", code=1).err
-    assert world.picture()["source"] == before
+    assert seen(world.story, world.source) == before
     assert world.in_clone("cat-file", "-t", head) == "commit"
 
 

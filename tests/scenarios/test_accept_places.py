@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from llmc.git.runner import Git
+from llmc.host.local import LocalHost
 from testing.scenario import Lands, Refused, Scenario, Table
 from testing.world import SOME, Link, World
 
@@ -63,28 +66,23 @@ def the_branches_are_packed(w: World) -> None:
 @table.add(Lands({"README": README + "more\n"}))
 def the_history_is_shallow(w: World) -> None:
     shutil.rmtree(w.story.place)
-    story = w.story
-    story.place.mkdir()
-    make = World(story)
-    full = story.place / "full"
-    git = story_git(full)
-    git("init", "--quiet", "--initial-branch=main", ".")
+    git = new_repository(w.story.place / "full")
     for number in range(3):
-        (full / "README").write_text(README if number == 2 else f"{number}\n")
+        (w.story.place / "full" / "README").write_text(README if number == 2 else f"{number}\n")
         git("add", "--all")
         git("commit", "--quiet", "-m", f"commit {number}")
-    git("clone", "--quiet", "--depth=1", f"file://{full}", str(w.source))
-    story.llmc("init", "--source", str(w.source), "--target", story.root.path)
-    story.llmc("add", "adam", "--agent", "shell")
-    make.work({"README": README + "more\n"})
+    git("clone", "--quiet", "--depth=1", f"file://{w.story.place}/full", str(w.source))
+    w.story.llmc("init", "--source", str(w.source), "--target", w.story.root.path)
+    w.story.llmc("add", "adam", "--agent", "shell")
+    w.work({"README": README + "more\n"})
 
 
-def story_git(where: Path):
-    from llmc.git.runner import Git
-    from llmc.host.local import LocalHost
-
+def new_repository(where: Path) -> Callable[..., str]:
+    """Runs git there."""
     where.mkdir(parents=True)
-    return lambda *words: Git(LocalHost()).text(str(where), *words)
+    git = Git(LocalHost())
+    git.run(str(where), "init", "--quiet", "--initial-branch=main")
+    return lambda *words: git.text(str(where), *words)
 
 
 # --- local changes that stay ------------------------------------------------------------------------
@@ -306,8 +304,7 @@ def test_large_files_arrive(world: World) -> None:
 
 def with_submodule(w: World) -> Path:
     library = w.story.place / "library"
-    git = story_git(library)
-    git("init", "--quiet", "--initial-branch=main", ".")
+    git = new_repository(library)
     git("commit", "--quiet", "--allow-empty", "-m", "one")
     git("commit", "--quiet", "--allow-empty", "-m", "two")
     w.in_source("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
