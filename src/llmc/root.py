@@ -47,6 +47,11 @@ class Root:
         return self.inside(".worktrees", worker)
 
     @property
+    def packs(self) -> str:
+        """Screen packs of the user's own."""
+        return self.inside("packs")
+
+    @property
     def logs(self) -> str:
         return self.inside("logs")
 

@@ -42,7 +42,7 @@ class Site:
         return self.ledger.worker(name)
 
     def agent_of(self, worker: Worker) -> Agent:
-        return agent_named(worker.agent, self.config)
+        return agent_named(worker.agent, self.config, self.root.packs)
 
     def lock_of(self, name: str) -> FileLock:
         """Whoever holds it is the one that acts for this worker; it ends with its process."""

@@ -295,7 +295,7 @@ def test_completion_for_bash(place):
 
 def test_completion_for_zsh(place):
     said = place.llmc.run("completion", "zsh").out
-    assert said.startswith("#compdef llmc\n")
+    assert said.startswith("#compdef llmc conductor\n")
     assert all(f"        {command.name}) compadd " in said for command in COMMANDS)
     if shutil.which("zsh"):
         load = 'autoload -Uz compinit; compinit -u -D; eval "$(llmc completion zsh)"; echo $_comps[llmc]'

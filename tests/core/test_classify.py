@@ -8,34 +8,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.classify import (
-    UNKNOWN,
-    ComposerShape,
-    Cue,
-    Pack,
-    composer_holds,
-    composer_mixes,
-    find_composer,
-    read_screen,
+from llmc.core.classify import ComposerShape, Cue, Pack, Reading, Screen, read_screen, screen_of
+from llmc.core.cues import (
+    ComposerIs,
+    Condition,
+    CursorIs,
+    HasTitle,
+    InRegion,
+    OnAlternateScreen,
+    RunsCommand,
 )
 
-RULED = ComposerShape(
-    prompt=re.compile(r"^❯[\s\u00a0]?"),
-    rule=re.compile(r"^─{3,}"),
-    placeholder=re.compile(r"\[Pasted text #\d+"),
-    hint=re.compile(r'Try ".*"'),
-)
-BARE = ComposerShape(prompt=re.compile(r"^› ?"))
-BOXED = ComposerShape(prompt=re.compile(r"^\s*┃ {0,2}"), bottom=re.compile(r"^\s*╹▀{3,}"))
+RULED = ComposerShape(prompt=re.compile(r"^❯[\s\u00a0]?"), rule=re.compile(r"^─{3,}"))
+
+
+def seen(region: str, pattern: str, lines: int = 15) -> InRegion:
+    return InRegion(region, re.compile(pattern), lines)
+
+
 PACK = Pack(
     "test",
     RULED,
-    dialogs=(
-        Cue("trust", re.compile(r"Do you trust this folder\?"), "trust"),
-        Cue("choice", re.compile(r"(?m)^\s*❯ 1\. \S")),
+    cues=(
+        Cue("trust", "NEEDS_CONFIRMATION", (seen("bottom", r"Do you trust this folder\?"),), detail="trust"),
+        Cue("choice", "NEEDS_CONFIRMATION", (seen("bottom", r"^\s*❯ 1\. \S"),)),
+        Cue("spinner", "BUSY", (seen("above", r"^\S (?P<what>\w+)… \("),), summary="is {what}", confidence=0.95),
+        Cue("limit", "ERROR", (seen("said", r"^  ⎿ +usage limit"),), detail="rate_limit", actions=("wait",)),
+        Cue("broken", "ERROR", (seen("whole", "it broke"),)),
     ),
-    busy=(Cue("spinner", re.compile(r"(?m)^\S Working… \(")),),
-    errors=(Cue("limit", re.compile(r"(?m)^  ⎿ +usage limit"), "rate_limit"), Cue("broken", re.compile("it broke"))),
+    version="1.2",
+    chrome=re.compile(r"^✻ Done"),
 )
 LINE = "─" * 20
 
@@ -44,21 +46,26 @@ def box(*typed: str, above: str = "", below: str = "  ? for help") -> str:
     return "\n".join([above, LINE, *(typed or ("❯\u00a0",)), LINE, below, ""])
 
 
+def read(text: str, pack: Pack = PACK) -> Reading:
+    return read_screen(pack, Screen(text))
+
+
 # --- what is going on ----------------------------------------------------------------------------
 
 
-def test_an_empty_composer_is_ready():
-    reading = read_screen(PACK, box())
+def test_an_empty_composer_is_ready_but_only_a_guess():
+    reading = read(box())
     assert (reading.state, reading.detail, reading.cue, reading.composer) == ("READY", None, "composer", "")
+    assert (reading.pack, reading.confidence) == ("test@1.2", 0.6)
 
 
 def test_a_draft_is_read():
-    assert read_screen(PACK, box("❯\u00a0half a thou")).composer == "half a thou"
+    assert read(box("❯\u00a0half a thou")).composer == "half a thou"
 
 
 def test_busy_is_seen_although_the_composer_is_there():
-    reading = read_screen(PACK, box(above="✻ Working… (3s)"))
-    assert (reading.state, reading.cue, reading.composer) == ("BUSY", "spinner", "")
+    reading = read(box(above="✻ Working… (3s)"))
+    assert (reading.state, reading.cue, reading.composer, reading.summary) == ("BUSY", "spinner", "", "is Working")
 
 
 @pytest.mark.parametrize(
@@ -66,174 +73,134 @@ def test_busy_is_seen_although_the_composer_is_there():
     [("Do you trust this folder?", "trust", "trust"), (" ❯ 1. Yes\n   2. No", None, "choice")],
 )
 def test_a_dialog_comes_before_the_prompt_and_the_spinner(above, detail, cue):
-    reading = read_screen(PACK, box(above=f"✻ Working… (3s)\n{above}"))
+    reading = read(box(above=f"✻ Working… (3s)\n{above}"))
     assert (reading.state, reading.detail, reading.cue) == ("NEEDS_CONFIRMATION", detail, cue)
+    assert reading.others == ("spinner",)
+    assert reading.actions_needed
     assert reading.matched is not None
     assert reading.matched.name == cue
 
 
-def test_an_error_has_its_kind():
-    reading = read_screen(PACK, box(above="  ⎿  usage limit reached, resets 3pm"))
+def test_an_error_has_its_detail_and_what_to_do():
+    reading = read(box(above="  ⎿  usage limit reached, resets 3pm\n\n✻ Done in 3s"))
     assert (reading.state, reading.detail, reading.cue, reading.composer) == ("ERROR", "rate_limit", "limit", "")
-    assert read_screen(PACK, "it broke").detail is None
+    assert reading.actions_needed == ("wait",)
+    assert read("it broke").detail is None
+
+
+def test_an_error_that_something_was_said_after_is_over():
+    assert read(box(above="  ⎿  usage limit reached\n\n● All is well again.")).state == "READY"
 
 
 def test_work_that_goes_on_after_an_error_is_work():
-    assert read_screen(PACK, box(above="  ⎿  usage limit\n✻ Working… (1s)")).state == "BUSY"
+    assert read(box(above="  ⎿  usage limit\n✻ Working… (1s)")).state == "BUSY"
 
 
 @pytest.mark.parametrize("screen", ["", "\n\n\n", "Loading", f"{LINE}\n", f"{LINE}\nno prompt here\n{LINE}\n"])
 def test_what_is_not_recognised_is_unknown(screen):
-    assert read_screen(PACK, screen) == UNKNOWN
+    reading = read(screen)
+    assert (reading.state, reading.confidence, reading.cue, reading.composer) == ("UNKNOWN", 0.0, "", None)
 
 
 def test_a_pack_without_anything_knows_nothing():
-    assert read_screen(Pack("empty"), box()) == UNKNOWN
+    assert read(box(), Pack("empty")).state == "UNKNOWN"
 
 
-@given(st.text(max_size=300))
-def test_any_screen_has_a_reading(screen):
-    reading = read_screen(PACK, screen)
+@given(st.text(max_size=300), st.tuples(st.integers(0, 500), st.integers(0, 500)) | st.none())
+def test_any_screen_has_a_reading(text, cursor):
+    reading = read_screen(PACK, screen_of(text, title=text[:9], command=text[9:12], cursor=cursor))
     assert reading.state in ("READY", "BUSY", "NEEDS_CONFIRMATION", "ERROR", "UNKNOWN")
     assert reading.state != "READY" or reading.composer is not None
 
 
-# --- the composer between two rules --------------------------------------------------------------
+def test_cues_that_agree_make_it_surer_and_others_less_sure():
+    shown = (seen("whole", "x"),)
+    sole, agreed, doubted = (
+        read("x", Pack("p", cues=(Cue("one", "BUSY", shown), *more)))
+        for more in ((), (Cue("two", "BUSY", shown),), (Cue("two", "ERROR", shown),))
+    )
+    assert doubted.confidence < sole.confidence == 0.9 < agreed.confidence < 1
 
 
-def composer(shape: ComposerShape, screen: str) -> str | None:
-    return find_composer(shape, [line.rstrip() for line in screen.splitlines()])
+# --- what cues can look at ------------------------------------------------------------------------
 
 
-def test_several_lines_are_read():
-    typed = composer(RULED, box("❯ one", "  two", "    three", "", "  four"))
-    assert typed is not None
-    assert [line.strip() for line in typed.splitlines()] == ["one", "two", "three", "", "four"]
+DIALOG = "an answer\n╭───\n│ Allow? y\n╰───"
 
 
-def test_the_lowest_box_is_the_composer():
-    assert composer(RULED, box("❯ an old one") + box("❯ the newest")) == "the newest"
-
-
-def test_rules_in_the_conversation_do_not_matter():
-    assert composer(RULED, f"{LINE}\na table\n{LINE}\n" + box("❯ typed") + f"\n{LINE}\n") == "typed"
-
-
-def test_a_prompt_in_the_conversation_is_no_composer():
-    assert composer(RULED, "❯ what was asked before\n\n● an answer\n") is None
-
-
-def test_words_of_an_empty_composer_are_no_draft():
-    assert composer(RULED, box('❯ Try "fix the tests"')) == ""
-    assert composer(RULED, box('❯ Try "fix the tests" please')) == 'Try "fix the tests" please'
-
-
-# --- the composer without rules ------------------------------------------------------------------
-
-
-def test_the_last_prompt_is_the_composer():
-    assert composer(BARE, "› asked before\n\n• an answer\n\n› typed now\n\n  model · ~/dir\n") == "typed now"
-
-
-def test_lines_below_the_prompt_belong_to_it_while_they_are_indented():
-    screen = "› one\n  two\n  three\n\n  model · ~/dir\n"
-    assert [line.strip() for line in (composer(BARE, screen) or "").splitlines()] == ["one", "two", "three"]
-
-
-def test_an_empty_prompt_is_an_empty_composer():
-    assert composer(BARE, "• an answer\n\n›\n\n  model · ~/dir\n") == ""
-
-
-def test_no_prompt_is_no_composer():
-    assert composer(BARE, "$ something else") is None
-
-
-# --- the composer above a bottom line ------------------------------------------------------------
-
-
-BOX = f"   ┃\n   ┃  {{}}\n   ┃\n   ┃  Build · Model\n   ╹{'▀' * 30}\n   tab agents\n"
-
-
-def test_the_box_is_read_without_its_own_words():
-    assert composer(BOXED, BOX.format("typed")) == "typed"
-    assert composer(BOXED, BOX.format("")) == ""
-
-
-def test_a_message_in_the_conversation_is_not_part_of_the_box():
-    assert composer(BOXED, "   ┃  asked before\n\n   an answer\n\n" + BOX.format("typed")) == "typed"
-
-
-@pytest.mark.parametrize("typed", ["typed", "日本語"])
-def test_what_stands_beside_the_box_is_not_in_it(typed):
-    width = len("   ╹" + "▀" * 30) - len("   ┃  ") - (3 if typed == "日本語" else 0)
-    assert composer(BOXED, BOX.format(f"{typed:<{width}}  a side bar")) == typed
-
-
-def test_without_the_bottom_line_there_is_no_box():
-    assert composer(BOXED, "   ┃  asked before\n") is None
-
-
-# --- does it hold the text? ----------------------------------------------------------------------
-
-
-TEXT = "Rename parse to parse_line everywhere,\n\tand update the callers and the tests;"
+def holds(condition: Condition, screen: Screen, *, unless: Condition | None = None) -> bool:
+    cue = Cue("it", "BUSY", (condition,), (unless,) if unless else ())
+    return read_screen(Pack("p", RULED, (cue,), frame=re.compile("^╭")), screen).state == "BUSY"
 
 
 @pytest.mark.parametrize(
-    "typed",
+    ("region", "there", "elsewhere"),
     [
-        TEXT,
-        " ".join(TEXT.split()),
-        "Rename parse to parse_line\neverywhere, and update the\ncallers and the tests;",
-        "update the callers and the tests;",  # the end of a text that is longer than the box
-        "[Pasted text #1 +70 lines]",
+        ("composer", "typed", "above"),
+        ("above", "above", "typed"),
+        ("below", "help", "above"),
+        ("last", "help", "above"),
+        ("said", "said last", "above"),
+        ("whole", "above", "nowhere"),
+        ("bottom", "typed", "nowhere"),
     ],
 )
-def test_a_text_that_is_shown_is_recognised(typed):
-    assert composer_holds(RULED, typed, TEXT)
+def test_a_cue_looks_only_at_its_region(region, there, elsewhere):
+    screen = Screen(box("❯ typed", above="above\n\nsaid last\n"))
+    assert holds(seen(region, there), screen)
+    assert not holds(seen(region, elsewhere), screen)
+
+
+def test_a_dialog_begins_at_its_frame():
+    assert holds(seen("dialog", "Allow"), Screen(DIALOG))
+    assert not holds(seen("dialog", "an answer"), Screen(DIALOG))
+    assert not holds(seen("dialog", "Allow"), Screen("Allow? y"))
+
+
+def test_only_so_many_lines_are_looked_at():
+    screen = Screen("one\n\ntwo\n\nthree\n\n")
+    assert holds(seen("whole", "two", 2), screen)
+    assert not holds(seen("whole", "one", 2), screen)
+
+
+def test_what_stands_before_the_cursor():
+    screen = Screen("$ sleep\n日本> half\nlater", cursor=(6, 1))
+    assert holds(seen("cursor", r"^日本> $"), screen)
+    assert holds(seen("cursor", "^later$"), Screen(screen.text))
+    assert not holds(seen("cursor", "."), Screen(screen.text, cursor=(0, 99)))
 
 
 @pytest.mark.parametrize(
-    "typed",
-    ["", "  \n ", "Rename", "R", TEXT + " And more by a person", "my own draft before it. " + TEXT, "[Image #1]"],
-)
-def test_a_text_that_is_not_there_is_not_recognised(typed):
-    assert not composer_holds(RULED, typed, TEXT)
-
-
-@pytest.mark.parametrize(
-    ("typed", "mixes"),
+    ("condition", "yes", "no"),
     [
-        *((TEXT + " And more by a person", True), ("my own draft before it. " + TEXT, True)),
-        *(("before [Pasted text #1 +70 lines]", True), ("[Pasted text #2] after", True)),
-        *((TEXT, False), ("", False), ("a draft without it", False), ("update the callers and the tests;", False)),
-        *(("[Pasted text #1 +70 lines]", False), ("[Pasted text #10 +7\n lines] ", False), ("[Pasted text #1", False)),
+        (HasTitle(re.compile("^⠋")), Screen("", title="⠋ work"), Screen("", title="work")),
+        (HasTitle(re.compile("")), Screen("", title="work"), Screen("")),
+        (RunsCommand(frozenset(["bash"])), Screen("", command="-bash"), Screen("", command="node")),
+        (OnAlternateScreen(True), Screen("", alternate=True), Screen("")),
+        (CursorIs("composer"), Screen(box(), cursor=(2, 2)), Screen(box(), cursor=(2, 9))),
+        (CursorIs("end"), Screen("a\nb", cursor=(1, 1)), Screen("a\nb", cursor=(1, 0))),
+        (CursorIs("end"), Screen("a\nb", cursor=(1, 1)), Screen("a\nb")),
+        (ComposerIs("present"), Screen(box()), Screen("")),
+        (ComposerIs("absent"), Screen(""), Screen(box())),
+        (ComposerIs("empty"), Screen(box()), Screen(box("❯ x"))),
+        (ComposerIs("filled"), Screen(box("❯ x")), Screen(box())),
     ],
 )
-def test_a_text_among_somebodys_words_is_not_ours_to_submit(typed, mixes):
-    assert composer_mixes(RULED, typed, TEXT) is mixes
-    assert not (mixes and composer_holds(RULED, typed, TEXT))
+def test_what_is_not_text_can_be_a_cue_too(condition, yes, no):
+    assert holds(condition, yes)
+    assert not holds(condition, no)
+    assert not holds(condition, yes, unless=condition)
 
 
-@pytest.mark.parametrize("text", ["y", "/clear", "go on"])
-def test_a_short_text_must_be_there_whole(text):
-    assert composer_holds(BARE, text, text)
-    assert composer_holds(None, f" {text}\n", text)
-    assert not composer_holds(BARE, text[:-1], text)
+# --- odd screens ----------------------------------------------------------------------------------
 
 
-def test_a_placeholder_means_nothing_to_a_cli_that_has_none():
-    assert not composer_holds(BARE, "[Pasted text #1 +70 lines]", TEXT)
+def test_a_very_large_screen_is_read_in_its_lowest_lines():
+    assert read("x" * 1_000_000 + "\n" + "it broke\n" * 100_000).state == "ERROR"
+    assert read("it broke\n" + "y\n" * 1000).state == "UNKNOWN"
 
 
-@pytest.mark.parametrize(
-    "typed", ["Fix the parser ’s tests!", "Fix\nthe    parser  s tests", "Fix  the parser's te\nsts"]
-)
-def test_what_terminals_show_each_in_their_own_way_does_not_matter(typed):
-    assert composer_holds(BARE, typed, "Fix 🤖 the\tparser's tests")
-
-
-@given(st.text(min_size=1).filter(lambda text: text.strip()), st.text("abcXYZ019", min_size=1))
-def test_somebodys_words_around_the_text_are_noticed(text, words):
-    assert composer_holds(None, text, text)
-    assert not composer_holds(None, text + words, text)
+def test_colours_are_taken_off():
+    screen = screen_of("\x1b[31mit\x1b[0m \x1b]8;;http://x\x1b\\broke\x1b]8;;\x1b\\\x1b(B")
+    assert (screen.text, read_screen(PACK, screen).state) == ("it broke", "ERROR")
+    assert screen.styled is not None

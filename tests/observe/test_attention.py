@@ -50,7 +50,7 @@ def test_a_report_is_certain(story: Story, report: Report, state: str, detail: s
 def test_a_screen_is_less_certain_and_replaces_what_was(story: Story) -> None:
     site = story.begin().site
     note_report(site, "adam", Report("prompt"), 1.0)
-    note_reading(site, "adam", Reading("NEEDS_CONFIRMATION", "trust", "trust"), 2.0)
+    note_reading(site, "adam", Reading("NEEDS_CONFIRMATION", "trust", 0.9, "trust"), 2.0)
     shown = kept(site)
     assert (shown["state"], shown["detail"], shown["source"], shown["at_unix"]) == (
         "NEEDS_CONFIRMATION",

@@ -5,26 +5,34 @@ from __future__ import annotations
 from dataclasses import replace
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.packs import load_pack
+from llmc.agents.packs import PackError, load_pack
 from llmc.config import AgentOptions
 
 USUAL_PATIENCE = AgentOptions().ready_timeout_secs
 """What the settings say when the user does not: an agent that knows better keeps its own."""
 
 
-def described_agent(name: str, options: AgentOptions) -> Agent:
+def described_agent(name: str, options: AgentOptions, packs: str = "") -> Agent:
     bare = Agent(name, lambda order: Launch(()), load_pack("generic"), clear="", reports_events=False)
-    return with_options(bare, options)
+    return with_options(bare, options, packs)
 
 
-def with_options(agent: Agent, options: AgentOptions) -> Agent:
+def with_own_pack(agent: Agent, packs: str) -> Agent:
+    """The agent with the user's pack of that name. One that is broken must not stop the work: `llmc doctor` tells."""
+    try:
+        return replace(agent, pack=load_pack(agent.pack.name, packs))
+    except PackError:
+        return agent
+
+
+def with_options(agent: Agent, options: AgentOptions, packs: str = "") -> Agent:
     """The agent with everything that the user has set put in place of its own."""
     reports = agent.reports_events if options.events is None else options.events
     patience = options.ready_timeout_secs
     return replace(
         agent,
         launch=lambda order: _launch(agent, options, order),
-        pack=load_pack(options.pack) if options.pack else agent.pack,
+        pack=load_pack(options.pack, packs) if options.pack else agent.pack,
         clear=agent.clear if options.clear is None else options.clear,
         submit=options.submit or agent.submit,
         reports_events=reports,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from llmc.agents import claude, codex, demo_agent, gemini, opencode, shell
 from llmc.agents.base import Agent
-from llmc.agents.custom import described_agent, with_options
+from llmc.agents.custom import described_agent, with_options, with_own_pack
 from llmc.config import AgentOptions, Config
 from llmc.errors import LlmcError
 
@@ -20,13 +20,14 @@ BUILT_IN: Mapping[str, Callable[[], Agent]] = {
 }
 
 
-def agent_named(name: str, config: Config) -> Agent:
+def agent_named(name: str, config: Config, packs: str = "") -> Agent:
+    """`packs` is the directory of the user's own packs, which come before those that LLMC brings along."""
     options: AgentOptions | None = config.agents.get(name)
     if name in BUILT_IN:
-        built_in = BUILT_IN[name]()
-        return with_options(built_in, options) if options is not None else built_in
+        built_in = with_own_pack(BUILT_IN[name](), packs)
+        return with_options(built_in, options, packs) if options is not None else built_in
     if options is not None:
-        return described_agent(name, options)
+        return described_agent(name, options, packs)
     known = ", ".join(sorted({*BUILT_IN, *config.agents}))
     raise LlmcError(
         f"there is no agent named {name!r}", f"use one of {known}, or describe yours under [agents.NAME] in config.toml"

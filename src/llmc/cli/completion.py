@@ -17,11 +17,11 @@ _llmc() {{
     COMPREPLY=($(compgen -W "$words" -- "$current"))
     [ "${{#COMPREPLY[@]}}" -gt 0 ] || COMPREPLY=($(compgen -f -- "$current"))
 }}
-complete -o filenames -F _llmc llmc
+complete -o filenames -F _llmc llmc conductor
 """
 
 ZSH = """\
-#compdef llmc
+#compdef llmc conductor
 _llmc() {{
     local command word
     for word in ${{(@)words[2,CURRENT-1]}}; do
@@ -33,7 +33,7 @@ _llmc() {{
     esac
     _files
 }}
-compdef _llmc llmc
+compdef _llmc llmc conductor
 """
 
 WORKERS = "llmc status --short 2>/dev/null | tr '[]' '\\n\\n' | sed -n 's/: .*//p'"
@@ -48,9 +48,12 @@ def _names() -> str:
 
 
 def _options(command: Command) -> list[str]:
-    named = [name for word in command.words for name in word.names if name.startswith("--")]
-    choices = [choice for word in command.words for choice in word.options.get("choices", ())]
-    return [*named, *choices, *(["--json"] if command.answers else []), "--help"]
+    words = [word for one in (command, *command.parts) for word in one.words]
+    named = [name for word in words for name in word.names if name.startswith("--")]
+    choices = [choice for word in words for choice in word.options.get("choices", ())]
+    parts = [part.name for part in command.parts]
+    answers = any(one.answers for one in (command, *command.parts))
+    return [*parts, *dict.fromkeys(named), *choices, *(["--json"] if answers else []), "--help"]
 
 
 def _takes_worker(command: Command) -> bool:
@@ -74,7 +77,11 @@ def _zsh() -> str:
 
 
 def _fish() -> str:
-    lines = ["complete -c llmc -f", "complete -c llmc -n __fish_use_subcommand -l root -r -d 'the LLMC root'"]
+    lines = [
+        "complete -c conductor -w llmc",
+        "complete -c llmc -f",
+        "complete -c llmc -n __fish_use_subcommand -l root -r -d 'the LLMC root'",
+    ]
     for command in COMMANDS:
         summary = command.summary.replace("'", "")
         lines.append(f"complete -c llmc -n __fish_use_subcommand -a {command.name} -d '{summary}'")

@@ -40,9 +40,9 @@ class ShowVersion(Action):
         sys.exit(0)
 
 
-def make_parser() -> ArgumentParser:
+def make_parser(prog: str = "llmc") -> ArgumentParser:
     parser = Parser(
-        prog="llmc",
+        prog=prog,
         description="Runs many coding agents side by side, each in its own worktree and terminal,\n"
         "and turns their finished work into one clean commit after your review.",
         epilog=f"example:\n  llmc demo\n\n{EXIT_CODES}",
@@ -58,7 +58,7 @@ def make_parser() -> ArgumentParser:
     return parser
 
 
-def _add(verbs: _SubParsersAction[Parser], command: Command) -> None:
+def _add(verbs: _SubParsersAction[Parser], command: Command, group: str = "") -> None:
     parser = verbs.add_parser(
         command.name,
         help=command.summary,
@@ -66,12 +66,16 @@ def _add(verbs: _SubParsersAction[Parser], command: Command) -> None:
         epilog="example:\n" + "\n".join(f"  {line}" for line in command.examples),
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(verb=command.name)
+    parser.set_defaults(verb=group + command.name)
     parser.add_argument("--root", metavar="DIR", type=some_path, default=SUPPRESS, help=SUPPRESS)
     if command.answers:
         parser.add_argument("--json", action="store_true", help="answer as JSON")
     for word in command.words:
         _add_word(parser, word)
+    if command.parts:
+        parts = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=Parser)
+        for part in command.parts:
+            _add(parts, part, f"{command.name}_")
 
 
 def _add_word(parser: ArgumentParser, word: Word) -> None:

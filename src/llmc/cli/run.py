@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
 from importlib import import_module
 
@@ -12,13 +13,21 @@ from llmc.cli.render import Terminal, show_result
 from llmc.commands.result import Result
 from llmc.root import here
 
+NAMES = ("llmc", "conductor")
+"""What the program is installed as."""
+
 
 def run(argv: list[str]) -> int:
     try:
-        args = make_parser().parse_args(argv)
+        args = make_parser(_own_name()).parse_args(argv)
         return show_result(_result(args), want_json=_has(args, "json"))
     except (Exception, KeyboardInterrupt, SystemExit) as failure:
         return tell(failure)
+
+
+def _own_name() -> str:
+    name = os.path.basename(sys.argv[0])
+    return name if name in NAMES else NAMES[0]
 
 
 def _result(args: Namespace) -> Result:

@@ -23,6 +23,8 @@ class Command:
     words: tuple[Word, ...] = ()
     answers: bool = True
     """Whether there is something to say as JSON."""
+    parts: tuple[Command, ...] = ()
+    """The commands of a group: `llmc pty classify`."""
 
 
 def some_path(text: str) -> str:
@@ -49,6 +51,13 @@ def some_lines(text: str) -> int:
     return int(text)
 
 
+def some_cursor(text: str) -> tuple[int, int]:
+    column, comma, row = text.partition(",")
+    if not comma or not (column.isdecimal() and row.isdecimal()) or len(text) > 20:
+        raise ArgumentTypeError("it must be a column and a row, such as 2,17")
+    return int(column), int(row)
+
+
 def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argparse as it is
     return Word(names, options)
 
@@ -61,6 +70,24 @@ WORKER = word("worker", metavar="WORKER", type=some_name, help="the worker's nam
 MAYBE_WORKER = word("worker", metavar="WORKER", nargs="?", type=some_name, help="the worker's name")
 YES = flag("--yes", "-y", text="do not ask")
 FOLLOW = flag("--follow", "-f", text="go on as more comes")
+
+PTY = (
+    Command(
+        "classify",
+        "what the classifier says of one screen, and which cue decided",
+        (
+            "tmux capture-pane -p | llmc pty classify --cli claude -",
+            "llmc pty classify --cli codex screen.txt --title 'demo' --command node --json",
+        ),
+        (
+            word("file", metavar="FILE", nargs="?", default="-", type=some_path, help="the screen (default: -, stdin)"),
+            word("--cli", metavar="C", type=some_name, help="its pack (default: the one of --command)"),
+            word("--title", metavar="T", default="", help="the title of the terminal"),
+            word("--command", metavar="CMD", default="", help="the process in the foreground"),
+            word("--cursor", metavar="X,Y", type=some_cursor, help="where the cursor is, counted from 0"),
+        ),
+    ),
+)
 
 COMMANDS = (
     Command(
@@ -267,6 +294,13 @@ COMMANDS = (
         "a worker's log file",
         ("llmc logs adam --follow",),
         (WORKER, FOLLOW, word("-n", "--lines", type=some_lines, default=50, metavar="N", help="how many (default 50)")),
+    ),
+    Command(
+        "pty",
+        "terminals without worktrees, and whether they are ready",
+        ("llmc pty classify --cli claude screen.txt",),
+        answers=False,
+        parts=PTY,
     ),
     Command("doctor", "check everything and say what is wrong", ("llmc doctor", "llmc doctor --json")),
     Command(

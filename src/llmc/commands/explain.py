@@ -9,7 +9,7 @@ from dataclasses import asdict
 from llmc.app import App
 from llmc.commands.acting import acting_for
 from llmc.commands.result import Result
-from llmc.core.classify import read_screen
+from llmc.core.classify import Screen, read_screen
 from llmc.core.display import age, one_line
 from llmc.core.outlook import outlook, reporting
 from llmc.errors import LlmcError
@@ -72,7 +72,7 @@ def _screen(site: Site, worker: Worker) -> str:
     pane = site.tmux.panes().get(worker.session_id)
     if pane is None or pane.dead:
         return "nothing to read"
-    reading = read_screen(site.agent_of(worker).pack, site.tmux.capture(pane.id))
+    reading = read_screen(site.agent_of(worker).pack, Screen(site.tmux.capture(pane.id), pane.title))
     return (
         f"{reading.state}"
         + (f" ({reading.detail})" if reading.detail else "")

@@ -1,65 +1,60 @@
-"""What a screen shows, by the pack of its CLI. Pure: text in, a reading out.
+"""What a screen shows, by the pack of its CLI. Pure: a screen in, a reading out.
 
-A pack is data (see `agents/packs/`): how the composer looks, which dialogs exist, what busy looks
-like. Dialogs are looked for first, because a prompt is often on the screen at the same time.
+A pack is data (see `agents/packs/` and docs/packs.md): how the composer looks, and cues with a priority each. Of the
+cues that hold, the one with the highest priority decides; the others make the answer surer or less sure.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box
+from llmc.core.cues import Cue, View
+from llmc.core.screen import Screen, lines_of, screen_of
 
-@dataclass(frozen=True, slots=True)
-class ComposerShape:
-    """The input box, in one of three forms.
+__all__ = ["UNKNOWN", "ComposerShape", "Cue", "Pack", "Reading", "Screen", "composer_holds", "composer_mixes", "read_screen", "screen_of"]
 
-    With a `rule`: the lines between two rules, the first of which begins with the prompt. With a `bottom`: the lines
-    above it, each of which begins with the prompt, but for the last. With neither: the last line that begins with the
-    prompt, and what is indented below it.
-    """
-
-    prompt: re.Pattern[str]
-    rule: re.Pattern[str] | None = None
-    bottom: re.Pattern[str] | None = None
-    footer: re.Pattern[str] | None = None
-    """With neither: the line below the box, so that it may hold blank lines."""
-    placeholder: re.Pattern[str] | None = None
-    """Stands for a long paste that is not shown."""
-    hint: re.Pattern[str] | None = None
-    """Words that an empty composer shows by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cue:
-    name: str
-    pattern: re.Pattern[str]
-    kind: str = ""
-    pass_keys: tuple[str, ...] = ()
-    """For a dialog of the start: the keys that pass it."""
-    advice: str = ""
-    """For a dialog of the start that only the person can pass: what to do."""
-    answers: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """For a dialog of the work: the keys for `yes`, `no`, a `number` ({n}) and before an own `text`."""
+GUESS = 0.6
+"""A composer and nothing else: most CLIs show one while they are busy too."""
+SUREST = 0.99
+CONTRADICTED = 0.85
+LONGEST_PARAGRAPH = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Pack:
     name: str
     composer: ComposerShape | None = None
-    dialogs: tuple[Cue, ...] = ()
-    busy: tuple[Cue, ...] = ()
-    errors: tuple[Cue, ...] = ()
+    cues: tuple[Cue, ...] = ()
+    """Those with the highest priority first."""
+    version: str = ""
+    """The versions of the CLI that it was recorded on: "2.1" is every 2.1.x, "2.1-2.3" a range."""
+    process_names: tuple[str, ...] = ()
+    stable_looks: int = 3
+    """How often a screen must look the same before it is believed."""
+    chrome: re.Pattern[str] | None = None
+    """Lines between the last words of the conversation and the composer that are the CLI's own."""
+    frame: re.Pattern[str] | None = None
+    """The first line of a dialog."""
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}@{self.version}" if self.version else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     state: str
     detail: str | None = None
+    confidence: float = 0.0
     cue: str = ""
+    pack: str = ""
+    summary: str = ""
+    actions_needed: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    """The other cues that hold."""
     matched: Cue | None = None
     composer: str | None = None
     """What is typed and not submitted; None when no composer was found."""
@@ -67,119 +62,87 @@ class Reading:
 
 UNKNOWN = Reading("UNKNOWN")
 
-
-def read_screen(pack: Pack, screen: str) -> Reading:
-    lines = [line.rstrip() for line in screen.splitlines()]
-    composer = find_composer(pack.composer, lines) if pack.composer else None
-    dialog = _first_match(pack.dialogs, screen)
-    if dialog is not None:
-        return Reading("NEEDS_CONFIRMATION", dialog.kind or None, dialog.name, dialog, composer)
-    busy = _first_match(pack.busy, screen)
-    if busy is not None:
-        return Reading("BUSY", None, busy.name, busy, composer)
-    error = _first_match(pack.errors, screen)
-    if error is not None:
-        return Reading("ERROR", error.kind or None, error.name, error, composer)
-    if composer is not None:
-        return Reading("READY", None, "composer", None, composer)
-    return UNKNOWN
+SUMMARIES: Mapping[str, str] = {
+    "READY": "waits for the next instruction",
+    "BUSY": "is working",
+    "NEEDS_CONFIRMATION": "waits for an answer",
+    "ERROR": "stopped with an error",
+    "EXITED": "has ended",
+}
+ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "NEEDS_CONFIRMATION": ("answer the dialog in the terminal",),
+    "ERROR": ("look at the error in the terminal",),
+    "EXITED": ("start it again if it is still needed",),
+}
 
 
-def _first_match(cues: tuple[Cue, ...], screen: str) -> Cue | None:
-    return next((cue for cue in cues if cue.pattern.search(screen)), None)
+def read_screen(pack: Pack, screen: Screen) -> Reading:
+    view = look_at(pack, screen)
+    typed = view.box.text if view.box else None
+    found = [(cue, groups) for cue in pack.cues if (groups := cue.found(view)) is not None]
+    if found:
+        return _decided(pack, found, typed)
+    if typed is not None:
+        return Reading("READY", None, GUESS, "composer", pack.label, SUMMARIES["READY"], composer=typed)
+    return Reading("UNKNOWN", pack=pack.label, summary="nothing on the screen is recognised")
 
 
-def find_composer(shape: ComposerShape, lines: list[str]) -> str | None:
-    """The text in the input box; None when there is no input box on the screen."""
-    box = _box(shape, lines)
-    if box is None:
-        return None
-    text = "\n".join(shape.prompt.sub("", line, count=1) for line in box).strip()
-    return "" if shape.hint is not None and shape.hint.fullmatch(text) else text
+def _decided(pack: Pack, found: Sequence[tuple[Cue, Mapping[str, str]]], typed: str | None) -> Reading:
+    (cue, groups), *others = found
+    return Reading(
+        cue.state,
+        cue.detail,
+        _confidence(cue, [other for other, _ in others]),
+        cue.name,
+        pack.label,
+        _filled(cue.summary, groups) or SUMMARIES[cue.state],
+        cue.actions or ACTIONS.get(cue.state, ()),
+        tuple(other.name for other, _ in others),
+        cue,
+        typed,
+    )
 
 
-def _box(shape: ComposerShape, lines: list[str]) -> list[str] | None:
-    if shape.rule is not None:
-        return _between_rules(shape.prompt, shape.rule, lines)
-    if shape.bottom is not None:
-        return _above_bottom(shape.prompt, shape.bottom, lines)
-    return _last_prompt(shape.prompt, shape.footer, lines)
+def _confidence(cue: Cue, others: Sequence[Cue]) -> float:
+    """Cues that agree make it surer; one that says something else, less sure. READY is what remains: it never does."""
+    doubt = 1.0 - cue.confidence
+    for other in others:
+        if other.state == cue.state:
+            doubt *= 1.0 - other.confidence / 2
+    sure = min(SUREST, 1.0 - doubt)
+    contradicted = any(other.state not in (cue.state, "READY") for other in others)
+    return round(sure * CONTRADICTED if contradicted else sure, 2)
 
 
-def _between_rules(prompt: re.Pattern[str], rule: re.Pattern[str], lines: list[str]) -> list[str] | None:
-    rules = [n for n, line in enumerate(lines) if rule.search(line)]
-    for upper, lower in zip(reversed(rules[:-1]), reversed(rules[1:]), strict=True):
-        inside = lines[upper + 1 : lower]
-        if inside and prompt.match(inside[0]):
-            return inside
-    return None
+def _filled(template: str, groups: Mapping[str, str]) -> str:
+    for name, value in groups.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
 
 
-def _above_bottom(prompt: re.Pattern[str], bottom: re.Pattern[str], lines: list[str]) -> list[str] | None:
-    edges = [(n, match.end()) for n, line in enumerate(lines) if (match := bottom.search(line))]
-    if not edges:
-        return None
-    below, width = edges[-1]
-    first = below
-    while first > 0 and prompt.match(lines[first - 1]):
+def look_at(pack: Pack, screen: Screen) -> View:
+    lines = lines_of(screen.text)
+    box = find_box(pack.composer, lines) if pack.composer else None
+    return View(screen, lines, box, _said(pack, lines, len(lines) if box is None else box.first), _dialog(pack, lines))
+
+
+def _said(pack: Pack, lines: Sequence[str], end: int) -> Sequence[str]:
+    """The last paragraph above the composer that is not the CLI's own."""
+
+    def skipped(line: str) -> bool:
+        return not line or (pack.chrome is not None and pack.chrome.search(line) is not None)
+
+    while end > 0 and skipped(lines[end - 1]):
+        end -= 1
+    first = end
+    while first > 0 and end - first < LONGEST_PARAGRAPH and not skipped(lines[first - 1]):
         first -= 1
-    # What stands to the right of the box is not in it.
-    return [_cut(line, width) for line in lines[first : below - 1]] or None
+    return lines[first:end]
 
 
-def _cut(line: str, cells: int) -> str:
-    for at, character in enumerate(line):
-        cells -= 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        if cells < 0:
-            return line[:at]
-    return line
-
-
-def _last_prompt(prompt: re.Pattern[str], footer: re.Pattern[str] | None, lines: list[str]) -> list[str] | None:
-    starts = [n for n, line in enumerate(lines) if prompt.match(line)]
-    if not starts:
-        return None
-    first = starts[-1]
-    ends = [n for n in range(first + 1, len(lines)) if footer is not None and footer.search(lines[n])]
-    if ends:
-        return lines[first : ends[0]]
-    last = first + 1
-    while last < len(lines) and lines[last].startswith("  ") and lines[last].strip():
-        last += 1
-    return lines[first:last]
-
-
-CLEARLY_OURS = 20
-"""So many letters and digits in a row are no coincidence."""
-
-
-def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
-    """Whether the composer shows this text: whole, a part of a long one, or the placeholder of a long paste."""
-    if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
-        return not _beside_placeholder(shape.placeholder, typed)
-    shown, whole = _letters(typed), _letters(text)
-    return bool(shown) and (shown == whole or (len(shown) >= CLEARLY_OURS and shown in whole))
-
-
-def composer_mixes(shape: ComposerShape | None, typed: str, text: str) -> bool:
-    """Whether the composer shows this text, or the placeholder of a paste, among other words."""
-    if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
-        return _beside_placeholder(shape.placeholder, typed)
-    shown, whole = _letters(typed), _letters(text)
-    return shown != whole and whole in shown
-
-
-def _beside_placeholder(placeholder: re.Pattern[str], typed: str) -> bool:
-    """Whether there are other words. A pattern may leave the end of the brackets open."""
-    found = placeholder.search(typed)
-    while found is not None:
-        end = found.end() if found[0].endswith("]") else typed.find("]", found.end()) + 1 or len(typed)
-        typed = typed[: found.start()] + typed[end:]
-        found = placeholder.search(typed)
-    return any(c.isalnum() for c in typed)
-
-
-def _letters(text: str) -> str:
-    """Letters and digits only: terminals break lines, expand tabs, and show emoji each in their own way."""
-    normal = unicodedata.normalize("NFC", text)
-    return "".join(c for c in normal if c.isalnum()) or "".join(normal.split())
+def _dialog(pack: Pack, lines: Sequence[str]) -> Sequence[str]:
+    """From the last line that begins a dialog to the end of the screen."""
+    if pack.frame is None:
+        return ()
+    starts = [n for n, line in enumerate(lines) if pack.frame.search(line)]
+    return lines[starts[-1] :] if starts else ()

@@ -20,26 +20,27 @@ BY_REPORT = {
     "session_end": ("READY", None),
 }
 FAILURES = frozenset(("rate_limit", "api", "network", "auth"))
-CONFIDENCE = {"hook": 1.0, "screen": 0.9}
+BY_HOOK = 1.0
+"""A report says what is the case."""
 
 
 def note_report(site: Site, worker: str, report: Report, at: float) -> None:
     if report.kind == "failure":
         detail = report.failure if report.failure in FAILURES else "api"
-        _write(site, worker, "ERROR", detail, "hook", at)
+        _write(site, worker, "ERROR", detail, "hook", BY_HOOK, at)
     elif report.kind in BY_REPORT:
-        _write(site, worker, *BY_REPORT[report.kind], "hook", at)
+        _write(site, worker, *BY_REPORT[report.kind], "hook", BY_HOOK, at)
 
 
 def note_reading(site: Site, worker: str, reading: Reading, at: float) -> None:
-    _write(site, worker, reading.state, reading.detail, "screen", at)
+    _write(site, worker, reading.state, reading.detail, "screen", reading.confidence, at)
 
 
-def _write(site: Site, worker: str, state: str, detail: str | None, source: str, at: float) -> None:
+def _write(site: Site, worker: str, state: str, detail: str | None, source: str, confidence: float, at: float) -> None:
     # A cache that the next look makes anew: atomic for readers, but not worth a sync to disk.
     path = Path(site.root.attention_file(worker))
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = {"state": state, "detail": detail, "confidence": CONFIDENCE[source], "source": source, "at_unix": at}
+    data = {"state": state, "detail": detail, "confidence": confidence, "source": source, "at_unix": at}
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(json.dumps(data), encoding="utf-8")
     temporary.replace(path)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from llmc.core import events as ev
-from llmc.core.classify import Reading, read_screen
+from llmc.core.classify import Reading, Screen, read_screen
 from llmc.core.lifecycle import Decision
 from llmc.model import Session, Worker
 from llmc.observe.attention import note_reading
@@ -44,7 +44,7 @@ class ScreenLooks:
         screens = site.tmux.captures([panes[worker.session_id].id for worker in shown])
         decisions = []
         for worker, screen in zip(shown, screens, strict=True):
-            decision = self._read(site, worker, screen)
+            decision = self._read(site, worker, Screen(screen, panes[worker.session_id].title))
             decisions += [decision] if decision is not None else []
         return decisions
 
@@ -55,10 +55,10 @@ class ScreenLooks:
             return None
         return max(0.0, seen.since + STABLE_AFTER_SECS - now)
 
-    def _read(self, site: Site, worker: Worker, screen: str) -> Decision | None:
+    def _read(self, site: Site, worker: Worker, screen: Screen) -> Decision | None:
         now = site.now()
         reading = read_screen(site.agent_of(worker).pack, screen)
-        digest = hashlib.sha256(screen.encode("utf-8", "replace")).digest()
+        digest = hashlib.sha256(screen.text.encode("utf-8", "replace")).digest()
         seen = self._seen.get(worker.name)
         if seen is None or seen.digest != digest:
             self._seen[worker.name] = Seen(digest, now)

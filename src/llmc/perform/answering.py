@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from llmc.core.answers import typing_for
-from llmc.core.classify import Cue, Reading, read_screen
+from llmc.core.classify import Cue, Reading, Screen, read_screen
 from llmc.core.digest import text_digest
 from llmc.errors import LlmcError
 from llmc.model import Outcome, Proof, Receipt, Worker
@@ -39,7 +39,8 @@ def answer(site: Site, worker: Worker, choice: str) -> tuple[Receipt, str]:
 
 
 def _reading(site: Site, worker: Worker, pane: str) -> Reading:
-    return read_screen(site.agent_of(worker).pack, site.tmux.capture(pane))
+    facts, text = site.tmux.look(pane)
+    return read_screen(site.agent_of(worker).pack, Screen(text, facts.title))
 
 
 def _open_dialog(site: Site, worker: Worker, pane: str) -> Cue:

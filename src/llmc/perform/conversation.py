@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
 from llmc.core import events as ev
-from llmc.core.classify import composer_holds, composer_mixes, read_screen
+from llmc.core.classify import Screen, composer_holds, composer_mixes, read_screen
 from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
 from llmc.core.digest import prompt_digests, text_digest
 from llmc.model import Outcome, Proof, Receipt, Step, Turn, Worker
@@ -49,7 +49,7 @@ class Terminal:
             facts, screen = self.tmux.look(self.pane)
         except PaneGoneError:
             return Look(now, gone=True, heard=self.heard())
-        reading = read_screen(self.agent.pack, screen)
+        reading = read_screen(self.agent.pack, Screen(screen, facts.title))
         dialog = reading.detail or reading.cue
         composer = self.agent.pack.composer
         return Look(

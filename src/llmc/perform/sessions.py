@@ -8,7 +8,7 @@ from pathlib import Path
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.core import events as ev
-from llmc.core.classify import Cue, read_screen
+from llmc.core.classify import Cue, Screen, read_screen
 from llmc.host.processes import descendants, end_tree, is_running, wait_for_end
 from llmc.model import Step, Worker
 from llmc.site import Site
@@ -96,7 +96,7 @@ def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane
         facts, screen = site.tmux.look(pane.id)
         if facts.dead:
             return _ended_at_once(site, step, facts)
-        reading = read_screen(agent.pack, screen)
+        reading = read_screen(agent.pack, Screen(screen, facts.title))
         if reading.matched is not None and reading.matched.advice:
             site.tmux.kill_session(worker.session_id)
             return ev.SessionFailed(site.now(), step.id, reading.matched.advice, last_words(screen))

@@ -1,68 +1,80 @@
-"""Screen packs: how each CLI looks, as data."""
+"""Screen packs: how each CLI looks, as data. The root's own `packs/` directory comes before what LLMC brings along."""
 
 from __future__ import annotations
 
-import re
-import tomllib
-from functools import cache
+import os
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
-from llmc.core.classify import ComposerShape, Cue, Pack
-from llmc.errors import LlmcError
+from llmc.agents.packs.parse import PackError as PackError
+from llmc.agents.packs.parse import parse_pack
+from llmc.core.classify import Pack
+from llmc.core.cues import Cue
+
+COMMON = "common"
+"""Cues that packs include; not a CLI of its own."""
+FALLBACK = "generic"
 
 
-class PackError(LlmcError):
-    """A pack file that cannot be used."""
+def load_pack(name: str, directory: str = "") -> Pack:
+    """A pack by its name, from this directory or built in, or a pack file by its path."""
+    if "/" in name or name.endswith(".toml"):
+        return _from_file(os.path.expanduser(name))
+    own = os.path.join(directory, f"{name}.toml") if directory else ""
+    return _from_file(own) if own and os.path.exists(own) else _built_in(name)
+
+
+def pack_names(directory: str = "") -> list[str]:
+    built_in = {entry.name.removesuffix(".toml") for entry in files(__name__).iterdir() if entry.name.endswith(".toml")}
+    return sorted((built_in | set(own_packs(directory))) - {COMMON})
+
+
+def own_packs(directory: str) -> list[str]:
+    """The names of the packs in the root's own directory."""
+    try:
+        return sorted(name.removesuffix(".toml") for name in os.listdir(directory) if name.endswith(".toml"))
+    except OSError:
+        return []
+
+
+def pack_for_command(command: str, directory: str = "") -> Pack:
+    """The pack of the CLI that runs under this process name; the generic one when nobody claims it."""
+    name = command.removeprefix("-")
+    for pack in (load_pack(pack_name, directory) for pack_name in pack_names(directory)):
+        if name in pack.process_names:
+            return pack
+    return load_pack(FALLBACK, directory)
+
+
+def _from_file(path: str) -> Pack:
+    try:
+        changed = os.stat(path).st_mtime_ns
+    except OSError:
+        raise PackError(f"the pack file {path} is not there", "check `pack` in config.toml") from None
+    return _read_file(path, changed)
+
+
+@lru_cache(maxsize=64)
+def _read_file(path: str, changed: int) -> Pack:
+    """`changed` keeps what was read of an older file from being used for the new one."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as unreadable:
+        raise PackError(f"{path} cannot be read: {unreadable}", "a pack is a text file in TOML") from None
+    return parse_pack(text, path, _common)
 
 
 @cache
-def load_pack(name: str) -> Pack:
-    """A built-in pack by its name, or a pack file by its path."""
-    if "/" in name or name.endswith(".toml"):
-        path = Path(name).expanduser()
-        if not path.is_file():
-            raise PackError(f"the pack file {name} is not there", "check `pack` in config.toml")
-        return parse_pack(path.read_text(encoding="utf-8"), name)
+def _built_in(name: str) -> Pack:
     resource = files(__name__) / f"{name}.toml"
     if not resource.is_file():
-        raise PackError(f"there is no pack named {name!r}", "give the path of a pack file, with a slash in it")
-    return parse_pack(resource.read_text(encoding="utf-8"), f"{name}.toml")
-
-
-def parse_pack(text: str, where: str) -> Pack:
-    try:
-        data = tomllib.loads(text)
-        return Pack(
-            name=data["name"],
-            composer=_composer(data["composer"]) if "composer" in data else None,
-            dialogs=_cues(data.get("dialog", [])),
-            busy=_cues(data.get("busy", [])),
-            errors=_cues(data.get("error", [])),
-        )
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, re.error) as wrong:
         raise PackError(
-            f"{where}: {type(wrong).__name__}: {wrong}", "see docs/agents.md for the form of a pack"
-        ) from None
+            f"there is no pack named {name!r}",
+            f"the packs are {', '.join(pack_names())}; or give the path of a pack file, with a slash in it",
+        )
+    return parse_pack(resource.read_text(encoding="utf-8"), f"{name}.toml", _common)
 
 
-def _composer(data: dict[str, str]) -> ComposerShape:
-    compiled = {key: re.compile(pattern) for key, pattern in data.items()}
-    return ComposerShape(**compiled)
-
-
-def _cues(rows: list[dict[str, Any]]) -> tuple[Cue, ...]:
-    return tuple(_cue(row) for row in rows)
-
-
-def _cue(row: dict[str, Any]) -> Cue:
-    return Cue(
-        row["name"],
-        re.compile(row["pattern"]),
-        row.get("kind", ""),
-        tuple(row.get("pass", ())),
-        row.get("advice", ""),
-        MappingProxyType({choice: tuple(keys) for choice, keys in row.get("answers", {}).items()}),
-    )
+def _common(name: str) -> tuple[Cue, ...]:
+    return _built_in(name).cues

@@ -1,0 +1,148 @@
+"""The input box of a CLI: where it is on the screen, and what is typed in it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llmc.core.screen import cut_cells
+
+
+@dataclass(frozen=True, slots=True)
+class ComposerShape:
+    """The input box, in one of three forms.
+
+    With a `rule`: the lines between two rules, the first of which begins with the prompt. With a `bottom`: the lines
+    above it, each of which begins with the prompt, but for the last. With neither: the last line that begins with the
+    prompt, and what is indented below it.
+    """
+
+    prompt: re.Pattern[str]
+    rule: re.Pattern[str] | None = None
+    bottom: re.Pattern[str] | None = None
+    footer: re.Pattern[str] | None = None
+    """With neither: the line below the box, so that it may hold blank lines."""
+    placeholder: re.Pattern[str] | None = None
+    """Stands for a long paste that is not shown."""
+    hint: re.Pattern[str] | None = None
+    """Words that an empty composer shows by itself."""
+    history: re.Pattern[str] | None = None
+    """A line that never stands below the box: what is above one is a prompt of the conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The lines from `first` up to, not including, `end`: frame and all; `text` is what is typed."""
+
+    first: int
+    end: int
+    text: str
+
+
+def find_composer(shape: ComposerShape, lines: Sequence[str]) -> str | None:
+    """The text in the input box; None when there is no input box on the screen."""
+    box = find_box(shape, lines)
+    return None if box is None else box.text
+
+
+def find_box(shape: ComposerShape, lines: Sequence[str]) -> Box | None:
+    found = _place(shape, lines)
+    if found is None or _is_history(shape, lines[found[1] :]):
+        return None
+    first, end, inside = found
+    text = "\n".join(_typed(shape.prompt, line) for line in inside).strip()
+    empty = shape.hint is not None and shape.hint.fullmatch(text)
+    return Box(first, end, "" if empty else text)
+
+
+def _typed(prompt: re.Pattern[str], line: str) -> str:
+    match = prompt.match(line)
+    return line[match.end() :] if match else line
+
+
+def _is_history(shape: ComposerShape, below: Sequence[str]) -> bool:
+    return shape.history is not None and any(shape.history.search(line) for line in below)
+
+
+Place = tuple[int, int, Sequence[str]]
+"""Where it begins and ends with its frame, and the lines in it."""
+
+
+def _place(shape: ComposerShape, lines: Sequence[str]) -> Place | None:
+    if shape.rule is not None:
+        return _between_rules(shape.prompt, shape.rule, lines)
+    if shape.bottom is not None:
+        return _above_bottom(shape.prompt, shape.bottom, lines)
+    return _last_prompt(shape.prompt, shape.footer, lines)
+
+
+def _between_rules(prompt: re.Pattern[str], rule: re.Pattern[str], lines: Sequence[str]) -> Place | None:
+    rules = [n for n, line in enumerate(lines) if rule.search(line)]
+    for upper, lower in zip(reversed(rules[:-1]), reversed(rules[1:]), strict=True):
+        inside = lines[upper + 1 : lower]
+        if inside and prompt.match(inside[0]):
+            return upper, lower + 1, inside
+    return None
+
+
+def _above_bottom(prompt: re.Pattern[str], bottom: re.Pattern[str], lines: Sequence[str]) -> Place | None:
+    edges = [(n, match.end()) for n, line in enumerate(lines) if (match := bottom.search(line))]
+    if not edges:
+        return None
+    below, width = edges[-1]
+    first = below
+    while first > 0 and prompt.match(lines[first - 1]):
+        first -= 1
+    # What stands to the right of the box is not in it.
+    inside = [cut_cells(line, width) for line in lines[first : below - 1]]
+    return (first, below + 1, inside) if inside else None
+
+
+def _last_prompt(prompt: re.Pattern[str], footer: re.Pattern[str] | None, lines: Sequence[str]) -> Place | None:
+    starts = [n for n, line in enumerate(lines) if prompt.match(line)]
+    if not starts:
+        return None
+    first = starts[-1]
+    ends = [n for n in range(first + 1, len(lines)) if footer is not None and footer.search(lines[n])]
+    last = ends[0] if ends else first + 1
+    while not ends and last < len(lines) and lines[last].startswith("  ") and lines[last].strip():
+        last += 1
+    return first, last, lines[first:last]
+
+
+CLEARLY_OURS = 20
+"""So many letters and digits in a row are no coincidence."""
+
+
+def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
+    """Whether the composer shows this text: whole, a part of a long one, or the placeholder of a long paste."""
+    if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
+        return not _beside_placeholder(shape.placeholder, typed)
+    shown, whole = _letters(typed), _letters(text)
+    return bool(shown) and (shown == whole or (len(shown) >= CLEARLY_OURS and shown in whole))
+
+
+def composer_mixes(shape: ComposerShape | None, typed: str, text: str) -> bool:
+    """Whether the composer shows this text, or the placeholder of a paste, among other words."""
+    if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
+        return _beside_placeholder(shape.placeholder, typed)
+    shown, whole = _letters(typed), _letters(text)
+    return shown != whole and whole in shown
+
+
+def _beside_placeholder(placeholder: re.Pattern[str], typed: str) -> bool:
+    """Whether there are other words. A pattern may leave the end of the brackets open."""
+    found = placeholder.search(typed)
+    while found is not None:
+        end = found.end() if found[0].endswith("]") else typed.find("]", found.end()) + 1 or len(typed)
+        typed = typed[: found.start()] + typed[end:]
+        found = placeholder.search(typed)
+    return any(c.isalnum() for c in typed)
+
+
+def _letters(text: str) -> str:
+    """Letters and digits only: terminals break lines, expand tabs, and show emoji each in their own way."""
+    normal = unicodedata.normalize("NFC", text)
+    return "".join(c for c in normal if c.isalnum()) or "".join(normal.split())

@@ -1,0 +1,171 @@
+"""Cues: what to look for on a screen, where, and what it means. Pure data with one question: does it hold?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from llmc.core.composer import Box
+from llmc.core.screen import LONGEST_LINE, Screen, cut_cells
+
+STATES = ("EXITED", "NEEDS_CONFIRMATION", "BUSY", "ERROR", "READY")
+PRIORITIES: Mapping[str, int] = MappingProxyType(
+    {"EXITED": 100, "NEEDS_CONFIRMATION": 80, "BUSY": 60, "ERROR": 40, "READY": 20}
+)
+REGIONS = ("composer", "above", "below", "said", "dialog", "bottom", "last", "cursor", "whole")
+CURSOR_PLACES = ("composer", "end")
+COMPOSER_STATES = ("present", "absent", "empty", "filled")
+USUAL_LINES = 15
+"""How much of a long region a cue looks at when it does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A screen with its places found."""
+
+    screen: Screen
+    lines: tuple[str, ...]
+    box: Box | None
+    said: Sequence[str] = ()
+    dialog: Sequence[str] = ()
+
+    def region(self, name: str) -> Sequence[str]:
+        lines, box = self.lines, self.box
+        match name:
+            case "composer":
+                return box.text.split("\n") if box else ()
+            case "above":
+                return lines[: box.first] if box else lines
+            case "below":
+                return lines[box.end :] if box else ()
+            case "said":
+                return self.said
+            case "dialog":
+                return self.dialog
+            case "last":
+                return lines[-1:]
+            case "cursor":
+                return self._before_cursor()
+        return lines
+
+    def _before_cursor(self) -> Sequence[str]:
+        """The line that the cursor is on, up to it."""
+        if self.screen.cursor is None:
+            return self.lines[-1:]
+        column, row = self.screen.cursor
+        return [cut_cells(self.lines[row], column)] if row < len(self.lines) else [""]
+
+
+@dataclass(frozen=True, slots=True)
+class InRegion:
+    """A pattern on one of the lines of a region: of the last ones, unless it is a short region."""
+
+    region: str
+    pattern: re.Pattern[str]
+    lines: int = USUAL_LINES
+
+    def found(self, view: View) -> Mapping[str, str] | None:
+        lines = [line for line in view.region(self.region) if line.strip()]
+        looked_at = lines[: self.lines] if self.region == "below" else lines[-self.lines :]
+        for line in reversed(looked_at):
+            match = self.pattern.search(line[:LONGEST_LINE])
+            if match:
+                return _groups(match)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class HasTitle:
+    pattern: re.Pattern[str]
+
+    def found(self, view: View) -> Mapping[str, str] | None:
+        match = self.pattern.search(view.screen.title[:LONGEST_LINE])
+        return _groups(match) if match and view.screen.title else None
+
+
+@dataclass(frozen=True, slots=True)
+class RunsCommand:
+    names: frozenset[str]
+
+    def found(self, view: View) -> Mapping[str, str] | None:
+        name = view.screen.command.removeprefix("-")
+        return {"command": name} if name in self.names else None
+
+
+@dataclass(frozen=True, slots=True)
+class CursorIs:
+    place: str
+
+    def found(self, view: View) -> Mapping[str, str] | None:
+        cursor, box = view.screen.cursor, view.box
+        if cursor is None:
+            return None
+        if self.place == "composer":
+            return {} if box is not None and box.first <= cursor[1] < box.end else None
+        return {} if cursor[1] >= len(view.lines) - 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class OnAlternateScreen:
+    wanted: bool
+
+    def found(self, view: View) -> Mapping[str, str] | None:
+        return {} if view.screen.alternate is self.wanted else None
+
+
+@dataclass(frozen=True, slots=True)
+class ComposerIs:
+    how: str
+
+    def found(self, view: View) -> Mapping[str, str] | None:
+        box = view.box
+        holds = {
+            "present": box is not None,
+            "absent": box is None,
+            "empty": box is not None and not box.text,
+            "filled": box is not None and bool(box.text),
+        }
+        return {} if holds[self.how] else None
+
+
+Condition = InRegion | HasTitle | RunsCommand | CursorIs | OnAlternateScreen | ComposerIs
+
+
+def _groups(match: re.Match[str]) -> Mapping[str, str]:
+    return {name: value.strip() for name, value in match.groupdict().items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    name: str
+    state: str
+    when: tuple[Condition, ...]
+    """All of them hold."""
+    unless: tuple[Condition, ...] = ()
+    """None of them holds."""
+    detail: str | None = None
+    priority: int = 0
+    confidence: float = 0.9
+    summary: str = ""
+    """In words, with the named groups of the patterns as {name}."""
+    actions: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    """Recorded screens that it decides."""
+    pass_keys: tuple[str, ...] = ()
+    """For a dialog of the start: the keys that pass it."""
+    advice: str = ""
+    """For a dialog of the start that only the person can pass: what to do."""
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    """For a dialog of the work: the keys for `yes`, `no`, a `number` ({n}) and before an own `text`."""
+
+    def found(self, view: View) -> Mapping[str, str] | None:
+        """The named groups of its patterns; None when the cue does not hold."""
+        groups: dict[str, str] = {}
+        for condition in self.when:
+            found = condition.found(view)
+            if found is None:
+                return None
+            groups.update(found)
+        return None if any(condition.found(view) is not None for condition in self.unless) else groups
