@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box
 from llmc.core.cues import Cue, View
-from llmc.core.screen import Screen, lines_of, screen_of
+from llmc.core.screen import Screen, cut_cells, lines_of, screen_of
 
 __all__ = ["UNKNOWN", "ComposerShape", "Cue", "Pack", "Reading", "Screen", "composer_holds", "composer_mixes", "read_screen", "screen_of"]
 
@@ -36,6 +36,8 @@ class Pack:
     """How often a screen must look the same before it is believed."""
     chrome: re.Pattern[str] | None = None
     """Lines between the last words of the conversation and the composer that are the CLI's own."""
+    aside: re.Pattern[str] | None = None
+    """The first line of a paragraph that is the CLI's own."""
     frame: re.Pattern[str] | None = None
     """The first line of a dialog."""
 
@@ -123,6 +125,8 @@ def _filled(template: str, groups: Mapping[str, str]) -> str:
 def look_at(pack: Pack, screen: Screen) -> View:
     lines = lines_of(screen.text)
     box = find_box(pack.composer, lines) if pack.composer else None
+    if box is not None and box.width:
+        lines = tuple(cut_cells(line, box.width).rstrip() for line in lines)
     return View(screen, lines, box, _said(pack, lines, len(lines) if box is None else box.first), _dialog(pack, lines))
 
 
@@ -132,12 +136,16 @@ def _said(pack: Pack, lines: Sequence[str], end: int) -> Sequence[str]:
     def skipped(line: str) -> bool:
         return not line or (pack.chrome is not None and pack.chrome.search(line) is not None)
 
-    while end > 0 and skipped(lines[end - 1]):
-        end -= 1
-    first = end
-    while first > 0 and end - first < LONGEST_PARAGRAPH and not skipped(lines[first - 1]):
-        first -= 1
-    return lines[first:end]
+    while end > 0:
+        while end > 0 and skipped(lines[end - 1]):
+            end -= 1
+        first = end
+        while first > 0 and end - first < LONGEST_PARAGRAPH and not skipped(lines[first - 1]):
+            first -= 1
+        if pack.aside is None or first == end or not pack.aside.search(lines[first]):
+            return lines[first:end]
+        end = first
+    return ()
 
 
 def _dialog(pack: Pack, lines: Sequence[str]) -> Sequence[str]:

@@ -39,6 +39,8 @@ class Box:
     first: int
     end: int
     text: str
+    width: int = 0
+    """Where its frame tells: what stands to the right of it is another part of the screen."""
 
 
 def find_composer(shape: ComposerShape, lines: Sequence[str]) -> str | None:
@@ -51,10 +53,10 @@ def find_box(shape: ComposerShape, lines: Sequence[str]) -> Box | None:
     found = _place(shape, lines)
     if found is None or _is_history(shape, lines[found[1] :]):
         return None
-    first, end, inside = found
+    first, end, inside, width = found
     text = "\n".join(_typed(shape.prompt, line) for line in inside).strip()
     empty = shape.hint is not None and shape.hint.fullmatch(text)
-    return Box(first, end, "" if empty else text)
+    return Box(first, end, "" if empty else text, width)
 
 
 def _typed(prompt: re.Pattern[str], line: str) -> str:
@@ -66,8 +68,8 @@ def _is_history(shape: ComposerShape, below: Sequence[str]) -> bool:
     return shape.history is not None and any(shape.history.search(line) for line in below)
 
 
-Place = tuple[int, int, Sequence[str]]
-"""Where it begins and ends with its frame, and the lines in it."""
+Place = tuple[int, int, Sequence[str], int]
+"""Where it begins and ends with its frame, the lines in it, and how wide it is where that is known."""
 
 
 def _place(shape: ComposerShape, lines: Sequence[str]) -> Place | None:
@@ -83,7 +85,7 @@ def _between_rules(prompt: re.Pattern[str], rule: re.Pattern[str], lines: Sequen
     for upper, lower in zip(reversed(rules[:-1]), reversed(rules[1:]), strict=True):
         inside = lines[upper + 1 : lower]
         if inside and prompt.match(inside[0]):
-            return upper, lower + 1, inside
+            return upper, lower + 1, inside, 0
     return None
 
 
@@ -97,7 +99,7 @@ def _above_bottom(prompt: re.Pattern[str], bottom: re.Pattern[str], lines: Seque
         first -= 1
     # What stands to the right of the box is not in it.
     inside = [cut_cells(line, width) for line in lines[first : below - 1]]
-    return (first, below + 1, inside) if inside else None
+    return (first, below + 1, inside, width) if inside else None
 
 
 def _last_prompt(prompt: re.Pattern[str], footer: re.Pattern[str] | None, lines: Sequence[str]) -> Place | None:
@@ -109,7 +111,7 @@ def _last_prompt(prompt: re.Pattern[str], footer: re.Pattern[str] | None, lines:
     last = ends[0] if ends else first + 1
     while not ends and last < len(lines) and lines[last].startswith("  ") and lines[last].strip():
         last += 1
-    return first, last, lines[first:last]
+    return first, last, lines[first:last], 0
 
 
 CLEARLY_OURS = 20

@@ -15,8 +15,10 @@ PRIORITIES: Mapping[str, int] = MappingProxyType(
     {"EXITED": 100, "NEEDS_CONFIRMATION": 80, "BUSY": 60, "ERROR": 40, "READY": 20}
 )
 REGIONS = ("composer", "above", "below", "said", "dialog", "bottom", "last", "cursor", "whole")
-CURSOR_PLACES = ("composer", "end")
+CURSOR_PLACES = ("composer", "end", "below")
 COMPOSER_STATES = ("present", "absent", "empty", "filled")
+ANY = "*"
+"""Whatever runs, as long as it is known."""
 USUAL_LINES = 15
 """How much of a long region a cue looks at when it does not say."""
 
@@ -91,7 +93,8 @@ class RunsCommand:
 
     def found(self, view: View) -> Mapping[str, str] | None:
         name = view.screen.command.removeprefix("-")
-        return {"command": name} if name in self.names else None
+        known = name in self.names or (bool(name) and ANY in self.names)
+        return {"command": name} if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,8 @@ class CursorIs:
             return None
         if self.place == "composer":
             return {} if box is not None and box.first <= cursor[1] < box.end else None
-        return {} if cursor[1] >= len(view.lines) - 1 else None
+        last = len(view.lines) - 1
+        return {} if (cursor[1] > last if self.place == "below" else cursor[1] == last) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from llmc.core.cues import Cue
 COMMON = "common"
 """Cues that packs include; not a CLI of its own."""
 FALLBACK = "generic"
+ALSO_KNOWN_AS = {**dict.fromkeys(("bash", "zsh", "fish", "sh", "dash", "ksh"), "shell"), "python3": "python"}
 
 
 def load_pack(name: str, directory: str = "") -> Pack:
@@ -22,7 +23,9 @@ def load_pack(name: str, directory: str = "") -> Pack:
     if "/" in name or name.endswith(".toml"):
         return _from_file(os.path.expanduser(name))
     own = os.path.join(directory, f"{name}.toml") if directory else ""
-    return _from_file(own) if own and os.path.exists(own) else _built_in(name)
+    if own and os.path.exists(own):
+        return _from_file(own)
+    return _built_in(ALSO_KNOWN_AS.get(name, name))
 
 
 def pack_names(directory: str = "") -> list[str]:

@@ -31,7 +31,7 @@ from llmc.errors import LlmcError
 
 Table = Mapping[str, Any]
 
-PACK_KEYS = {"name", "version", "processes", "stable_looks", "chrome", "frame", "include", "composer", "cue"}
+PACK_KEYS = {"name", "version", "processes", "stable_looks", "chrome", "aside", "frame", "include", "composer", "cue"}
 COMPOSER_KEYS = {"prompt", "rule", "bottom", "footer", "placeholder", "hint", "history"}
 CUE_KEYS = {
     *("name", "state", "detail", "when", "unless", "priority", "confidence", "summary", "actions", "examples"),
@@ -79,6 +79,7 @@ def _pack(data: Table, cues: tuple[Cue, ...]) -> Pack:
         process_names=_texts(data, "processes"),
         stable_looks=_number(data, "stable_looks", 3, 1, 100),
         chrome=_maybe_pattern(data, "chrome"),
+        aside=_maybe_pattern(data, "aside"),
         frame=_maybe_pattern(data, "frame"),
     )
 
