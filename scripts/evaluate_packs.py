@@ -14,9 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from testing.recordings import Recording, recordings
-
 from llmc.core.classify import Reading
+from testing.recordings import Recording, recordings
 
 BAR = 0.98
 NEVER = {("NEEDS_CONFIRMATION", "READY"), ("READY", "NEEDS_CONFIRMATION")}
@@ -52,8 +51,9 @@ def show(cli: str, rows: list[Read], *, details: bool) -> bool:
     for recording, reading in rows:
         if not recording.is_right(reading):
             print(f"   WRONG {recording.name}: {reading.state} by {reading.cue or 'nothing'} {reading.confidence}")
-        elif details and reading.state == recording.label and (recording.facts.get("detail") or None) != reading.detail:
-            print(f"   detail {recording.name}: {recording.facts.get('detail')} read as {reading.detail} ({reading.cue})")
+        elif details and reading.state == recording.label and recording.facts.get("detail") != reading.detail:
+            true = recording.facts.get("detail")
+            print(f"   detail {recording.name}: {true} read as {reading.detail} ({reading.cue})")
     return len(right) / len(rows) >= BAR and not worst
 
 

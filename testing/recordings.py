@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from llmc.agents.packs import load_pack
+from llmc.agents.packs.examples import recorded_screen
 from llmc.core.classify import Reading, Screen, read_screen
 
 
@@ -31,16 +32,7 @@ class Recording:
 
     @property
     def screen(self) -> Screen:
-        facts = self.facts
-        styled = self.path.with_suffix(".ansi")
-        return Screen(
-            self.path.read_text("utf-8", "replace"),
-            facts["pane_title"],
-            facts["pane_current_command"],
-            (facts["cursor_x"], facts["cursor_y"]),
-            facts["alternate_on"] == "1",
-            styled.read_text("utf-8", "replace") if styled.exists() else None,
-        )
+        return recorded_screen(self.path)
 
     def read(self, *, bare: bool = False) -> Reading:
         """What its pack says; when bare, of the text alone."""

@@ -200,6 +200,26 @@ def test_a_very_large_screen_is_read_in_its_lowest_lines():
     assert read("it broke\n" + "y\n" * 1000).state == "UNKNOWN"
 
 
+@pytest.mark.parametrize(
+    ("styled", "style", "is_so"),
+    [
+        ("\x1b[31mit broke\x1b[0m", "red", True),
+        ("\x1b[38;5;1mit broke\x1b[39m", "red", True),
+        ("\x1b[38;2;255;0;0;7mit broke", "reverse", True),
+        ("\x1b[1;2;31mit broke", "dim", True),
+        ("\x1b[31mit\x1b[39m broke", "red", False),
+        ("\x1b[31m\x1b[0mit broke", "red", False),
+        ("\x1b[7m\x1b[27mit broke", "reverse", False),
+        ("it broke", "red", False),
+    ],
+)
+def test_how_something_looks_can_be_part_of_a_cue(styled, style, is_so):
+    cue = Cue("it", "ERROR", (InRegion("whole", re.compile("it broke"), style=style),))
+    pack = Pack("p", cues=(cue,))
+    assert (read_screen(pack, Screen("it broke", styled=styled)).state == "ERROR") is is_so
+    assert read_screen(pack, Screen("it broke")).state == "UNKNOWN"
+
+
 def test_colours_are_taken_off():
     screen = screen_of("\x1b[31mit\x1b[0m \x1b]8;;http://x\x1b\\broke\x1b]8;;\x1b\\\x1b(B")
     assert (screen.text, read_screen(PACK, screen).state) == ("it broke", "ERROR")

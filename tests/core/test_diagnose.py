@@ -78,6 +78,7 @@ def healthy(worker=None, **changes):
         acting=Found(frozenset()),
         unreadable=Found(()),
         workers=Found((each,)),
+        broken_packs=Found(()),
     )
     tools = dict.fromkeys(("git-lfs", "difft", "delta"), True)
     minimum = {"git": (2, 38), "tmux": (3, 2)}

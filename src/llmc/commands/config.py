@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 
+from llmc.agents.packs import broken_packs
 from llmc.app import App
 from llmc.commands.result import Result
-from llmc.config import load_config
+from llmc.config import Config, load_config
 from llmc.errors import WrongWordsError
 from llmc.root import Root
 from llmc.store.config_file import get_value, set_value
@@ -21,7 +22,7 @@ def run(app: App, args: Namespace) -> Result:
     if args.action == "path":
         return Result(root.config_file, {"path": root.config_file})
     if args.action == "check":
-        load_config(root.config_file)
+        _check_packs(root, load_config(root.config_file))
         return Result(f"{root.config_file} is fine", {"path": root.config_file, "ok": True})
     if args.action == "get":
         return _get(root, args.key)
@@ -34,6 +35,12 @@ def _check_words(args: Namespace) -> None:
     if given != wanted:
         amount = "missing" if given < wanted else "too many"
         raise WrongWordsError(f"a word is {amount}", f"say `llmc config {FORMS[args.action]}`")
+
+
+def _check_packs(root: Root, config: Config) -> None:
+    named = [options.pack for options in config.agents.values() if options.pack]
+    for wrong in broken_packs(root.packs, named):
+        raise wrong
 
 
 def _get(root: Root, key: str) -> Result:

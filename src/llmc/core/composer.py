@@ -51,9 +51,11 @@ def find_composer(shape: ComposerShape, lines: Sequence[str]) -> str | None:
 
 def find_box(shape: ComposerShape, lines: Sequence[str]) -> Box | None:
     found = _place(shape, lines)
-    if found is None or _is_history(shape, lines[found[1] :]):
+    if found is None:
         return None
     first, end, inside, width = found
+    if _is_history(shape, lines[end:]):
+        return None
     text = "\n".join(_typed(shape.prompt, line) for line in inside).strip()
     empty = shape.hint is not None and shape.hint.fullmatch(text)
     return Box(first, end, "" if empty else text, width)
@@ -107,11 +109,22 @@ def _last_prompt(prompt: re.Pattern[str], footer: re.Pattern[str] | None, lines:
     if not starts:
         return None
     first = starts[-1]
-    ends = [n for n in range(first + 1, len(lines)) if footer is not None and footer.search(lines[n])]
-    last = ends[0] if ends else first + 1
-    while not ends and last < len(lines) and lines[last].startswith("  ") and lines[last].strip():
-        last += 1
-    return first, last, lines[first:last], 0
+    end = _footer_below(first, footer, lines) if footer is not None else None
+    if end is None:
+        end = first + 1
+        while end < len(lines) and lines[end].startswith("  ") and lines[end].strip():
+            end += 1
+    return first, end, lines[first:end], 0
+
+
+def _footer_below(first: int, footer: re.Pattern[str], lines: Sequence[str]) -> int | None:
+    """The line below the box, when only what can be typed is in between: indented lines and blank ones."""
+    for at in range(first + 1, len(lines)):
+        if footer.search(lines[at]):
+            return at
+        if lines[at] and not lines[at].startswith("  "):
+            return None
+    return None
 
 
 CLEARLY_OURS = 20

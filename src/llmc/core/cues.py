@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from llmc.core.composer import Box
-from llmc.core.screen import LONGEST_LINE, Screen, cut_cells
+from llmc.core.screen import LONGEST_LINE, MOST_LINES, Screen, cut_cells, plain
+from llmc.core.styles import has_style
 
 STATES = ("EXITED", "NEEDS_CONFIRMATION", "BUSY", "ERROR", "READY")
 PRIORITIES: Mapping[str, int] = MappingProxyType(
@@ -67,15 +68,21 @@ class InRegion:
     region: str
     pattern: re.Pattern[str]
     lines: int = USUAL_LINES
+    style: str = ""
+    """What it looks like; where the colours are not known, it is not found."""
 
     def found(self, view: View) -> Mapping[str, str] | None:
         lines = [line for line in view.region(self.region) if line.strip()]
         looked_at = lines[: self.lines] if self.region == "below" else lines[-self.lines :]
         for line in reversed(looked_at):
             match = self.pattern.search(line[:LONGEST_LINE])
-            if match:
+            if match and (not self.style or self._looks_right(view, line, match)):
                 return _groups(match)
         return None
+
+    def _looks_right(self, view: View, line: str, match: re.Match[str]) -> bool:
+        styled = [each for each in (view.screen.styled or "").split("\n")[-MOST_LINES:] if plain(each).rstrip() == line]
+        return any(has_style(each, match.start(), match.end(), self.style) for each in styled)
 
 
 @dataclass(frozen=True, slots=True)

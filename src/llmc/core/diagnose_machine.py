@@ -75,6 +75,9 @@ def root_findings(root: RootHealth) -> Iterator[Finding]:
     yield from _settings(root)
     yield from _state(root)
     yield from _agents(root)
+    if isinstance(root.broken_packs, Found):
+        for what in root.broken_packs.value:
+            yield finding("pack-broken", what, "the screens of that CLI are read by the built-in pack, or not at all")
     if isinstance(root.unreadable, Found):
         for each in root.unreadable.value:
             yield finding("log-unreadable", f"{each.path} cannot be read", each.why, path=each.path)

@@ -100,6 +100,13 @@ _KINDS = (
         "mend {path}; `llmc config check` tells when it is right",
     ),
     Kind(
+        "pack-broken",
+        WARNING,
+        "settings",
+        "a screen pack of yours has a mistake",
+        "mend it as docs/packs.md tells; `llmc config check` tells when it is right",
+    ),
+    Kind(
         "state-missing",
         ERROR,
         "state",

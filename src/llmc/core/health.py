@@ -190,6 +190,8 @@ class RootHealth:
     acting: Answer[frozenset[str]]
     unreadable: Answer[tuple[Unreadable, ...]]
     workers: Answer[tuple[WorkerHealth, ...]]
+    broken_packs: Answer[tuple[str, ...]]
+    """What is wrong with the user's own screen packs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,7 @@ SUBJECTS: Mapping[str, tuple[str, str]] = {
     "acting": ("daemon", "which workers somebody acts for"),
     "unreadable": ("records", "the logs"),
     "workers": ("state", "the workers"),
+    "broken_packs": ("settings", "the screen packs"),
     "git": ("programs", "git"),
     "tmux": ("programs", "tmux"),
     "root": ("root", "the root"),

@@ -7,6 +7,7 @@ it is used, and what it may cost at worst on the longest line is worked out. One
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -68,7 +69,7 @@ class Cost:
 
 def _cost(tree: Any) -> Cost:  # noqa: ANN401
     ways, steps = 1, 1
-    for (code, value), following in zip(tree, [*list(tree)[1:], None], strict=True):
+    for (code, value), following in zip(tree, [*list(tree)[1:], None], strict=False):
         each = _cost_of(code, value, following)
         steps += ways * each.steps
         ways *= each.ways
@@ -88,7 +89,8 @@ def _cost_of(code: Any, value: Any, following: Any) -> Cost:  # noqa: ANN401
     if code in ASSERTIONS:
         return _cost(value[1])
     if code in REPEATS:
-        return _repeated(*value, following)
+        least, most, body = value
+        return _repeated(least, most, body, following)
     raise UnsafePatternError("it refers back to what it has matched: that is not possible here")
 
 
@@ -118,15 +120,13 @@ def _never_matches(repeated: Any, following: Any) -> bool:  # noqa: ANN401
     code, value = repeated
     character = chr(following[1])
     if code is op.IN:
-        return not re.match(_class_of(value), character)
-    if code is op.LITERAL:
-        return bool(value != following[1])
-    return bool(code is op.NOT_LITERAL and value == following[1])
+        return not re.match(_class_of(value), character, re.IGNORECASE)
+    return bool(code is op.LITERAL and chr(value).casefold() != character.casefold())
 
 
 def _class_of(items: Any) -> str:  # noqa: ANN401
     """The character class, written out again."""
-    parts = {
+    parts: dict[Any, Callable[[Any], str]] = {
         op.NEGATE: lambda _: "^",
         op.LITERAL: lambda value: re.escape(chr(value)),
         op.RANGE: lambda value: f"{re.escape(chr(value[0]))}-{re.escape(chr(value[1]))}",

@@ -32,7 +32,11 @@ def screen_of(captured: str, *, title: str = "", command: str = "", cursor: tupl
     """A screen from what was captured, with or without colours."""
     if "\x1b" not in captured:
         return Screen(captured, title, command, cursor)
-    return Screen(ESCAPES.sub("", captured), title, command, cursor, styled=captured)
+    return Screen(plain(captured), title, command, cursor, styled=captured)
+
+
+def plain(captured: str) -> str:
+    return ESCAPES.sub("", captured)
 
 
 def lines_of(text: str) -> tuple[str, ...]:

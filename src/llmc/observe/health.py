@@ -15,6 +15,7 @@ from llmc.host.base import Host
 from llmc.host.local import ProgramHungError, ProgramMissingError
 from llmc.model import Worker
 from llmc.observe.health_files import (
+    find_broken_packs,
     find_directories,
     find_open_paths,
     find_read_only,
@@ -110,6 +111,7 @@ def _look_at_root(
             acting=probe(lambda: names_acted_for(root)),
             unreadable=probe(lambda: find_unreadable(root)),
             workers=given(state, lambda state: look_at_workers(around, state)),
+            broken_packs=given(config, lambda config: find_broken_packs(root, config)),
         )
     )
 

@@ -7,6 +7,7 @@ import os
 import stat
 from pathlib import Path
 
+from llmc.agents.packs import broken_packs
 from llmc.config import Config, ConfigError, load_config
 from llmc.core.health import (
     Absent,
@@ -66,6 +67,11 @@ def read_settings(root: Root) -> Answer[Config]:
         return Found(load_config(root.config_file))
     except ConfigError as wrong:
         return Broken(wrong.what, wrong.hint)
+
+
+def find_broken_packs(root: Root, config: Config) -> Answer[tuple[str, ...]]:
+    named = [options.pack for options in config.agents.values() if options.pack]
+    return Found(tuple(wrong.what for wrong in broken_packs(root.packs, named)))
 
 
 def look_at_settings(config: Answer[Config]) -> Answer[Settings]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from llmc.agents.packs.examples import wrong_examples
 from llmc.agents.packs.parse import PackError as PackError
 from llmc.agents.packs.parse import parse_pack
 from llmc.core.classify import Pack
@@ -20,7 +22,7 @@ ALSO_KNOWN_AS = {**dict.fromkeys(("bash", "zsh", "fish", "sh", "dash", "ksh"), "
 
 def load_pack(name: str, directory: str = "") -> Pack:
     """A pack by its name, from this directory or built in, or a pack file by its path."""
-    if "/" in name or name.endswith(".toml"):
+    if _is_path(name):
         return _from_file(os.path.expanduser(name))
     own = os.path.join(directory, f"{name}.toml") if directory else ""
     if own and os.path.exists(own):
@@ -39,6 +41,28 @@ def own_packs(directory: str) -> list[str]:
         return sorted(name.removesuffix(".toml") for name in os.listdir(directory) if name.endswith(".toml"))
     except OSError:
         return []
+
+
+def broken_packs(directory: str, named: Iterable[str] = ()) -> list[PackError]:
+    """What is wrong with the user's own packs: those of the directory, and those that the settings name."""
+    files = [os.path.join(directory, f"{name}.toml") for name in own_packs(directory)]
+    return [wrong for name in (*files, *named) if (wrong := _what_is_wrong(name, directory))]
+
+
+def _what_is_wrong(name: str, directory: str) -> PackError | None:
+    try:
+        pack = load_pack(name, directory)
+        beside = os.path.dirname(name) if _is_path(name) else ""
+        wrong = next(wrong_examples(pack, os.path.expanduser(beside)), "") if beside else ""
+    except PackError as broken:
+        return broken
+    return (
+        PackError(f"{name}: {wrong}", "record the screen again, or mend the cue: see docs/packs.md") if wrong else None
+    )
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or name.endswith(".toml")
 
 
 def pack_for_command(command: str, directory: str = "") -> Pack:

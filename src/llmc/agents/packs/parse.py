@@ -27,6 +27,7 @@ from llmc.core.cues import (
     RunsCommand,
 )
 from llmc.core.patterns import UnsafePatternError, safe_pattern
+from llmc.core.styles import STYLES
 from llmc.errors import LlmcError
 
 Table = Mapping[str, Any]
@@ -44,12 +45,13 @@ class PackError(LlmcError):
 
 
 class WrongError(Exception):
-    """Something in the file is wrong: what, and under which key."""
+    """Something in the file is wrong: what, under which key, and what stands there."""
 
-    def __init__(self, what: str, key: str = "") -> None:
+    def __init__(self, what: str, key: str, value: object = "") -> None:
         super().__init__(what)
         self.what = what
         self.key = key
+        self.value = value if isinstance(value, str) else ""
 
 
 def parse_pack(text: str, where: str, included: Callable[[str], tuple[Cue, ...]]) -> Pack:
@@ -62,7 +64,7 @@ def parse_pack(text: str, where: str, included: Callable[[str], tuple[Cue, ...]]
         cues = _cues(data, text, where)
         return _pack(data, (*cues, *(cue for name in data.get("include", ()) for cue in included(name))))
     except WrongError as wrong:
-        raise _complaint(where, _line_of(text, wrong.key), wrong.what) from None
+        raise _complaint(where, _line_of(text, wrong), wrong.what) from None
 
 
 def _complaint(where: str, line: int, what: str) -> PackError:
@@ -106,7 +108,7 @@ def _cues(data: Table, text: str, where: str) -> tuple[Cue, ...]:
         try:
             cues.append(_cue(row))
         except WrongError as wrong:
-            raise _complaint(where, _line_of(text, wrong.key, first), f"{_named(row)}{wrong.what}") from None
+            raise _complaint(where, _line_of(text, wrong, first), f"{_named(row)}{wrong.what}") from None
     return tuple(cues)
 
 
@@ -169,11 +171,12 @@ def _condition(row: Table, key: str) -> Condition:
 
 
 def _in_region(row: Table) -> Condition:
-    _known(row, {"in", "text", "regex", "lines"}, "when")
+    _known(row, {"in", "text", "regex", "lines", "style"}, "when")
     if ("text" in row) == ("regex" in row):
-        raise WrongError("a condition with `in` has either a `text` or a `regex`", "in")
+        raise WrongError("a condition with `in` has either a `text` or a `regex`", "in", row["in"])
     pattern = re.compile(re.escape(_text(row, "text"))) if "text" in row else _pattern(row, "regex")
-    return InRegion(_one_of(row, "in", REGIONS), pattern, _number(row, "lines", USUAL_LINES, 1, 400))
+    style = _one_of(row, "style", STYLES) if "style" in row else ""
+    return InRegion(_one_of(row, "in", REGIONS), pattern, _number(row, "lines", USUAL_LINES, 1, 400), style)
 
 
 # --- values ---------------------------------------------------------------------------------------
@@ -202,7 +205,7 @@ def _texts(data: Table, key: str) -> tuple[str, ...]:
 def _one_of(data: Table, key: str, choices: tuple[str, ...]) -> str:
     value = data.get(key)
     if value not in choices:
-        raise WrongError(f"`{key}` must be one of {', '.join(choices)}", key)
+        raise WrongError(f"`{key}` must be one of {', '.join(choices)}", key, value)
     return str(value)
 
 
@@ -231,7 +234,7 @@ def _pattern(data: Table, key: str) -> re.Pattern[str]:
     try:
         return safe_pattern(_text(data, key, needed=True))
     except UnsafePatternError as unsafe:
-        raise WrongError(f"the pattern of `{key}` cannot be used: {unsafe}", key) from None
+        raise WrongError(f"the pattern of `{key}` cannot be used: {unsafe}", key, data[key]) from None
 
 
 def _maybe_pattern(data: Table, key: str) -> re.Pattern[str] | None:
@@ -241,12 +244,13 @@ def _maybe_pattern(data: Table, key: str) -> re.Pattern[str] | None:
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def _line_of(text: str, key: str, first: int = 0) -> int:
+def _line_of(text: str, wrong: WrongError, first: int = 0) -> int:
     """The line of this key, in the block that begins at `first`; else where the block begins."""
-    pattern = re.compile(rf"(?:^|[\s{{,\[]){re.escape(key)}\s*=|^\[+{re.escape(key)}\]+")
+    key = re.compile(rf"(?:^|[\s{{,\[]){re.escape(wrong.key)}\s*=|^\[+{re.escape(wrong.key)}\]+")
+    found = []
     for number, line in enumerate(text.splitlines(), 1):
-        if number > first and key and pattern.search(line):
-            return number
+        if number > first and key.search(line):
+            found.append((wrong.value not in line, number))
         if first and number > first and line.startswith("[["):
             break
-    return first
+    return min(found)[1] if found else first

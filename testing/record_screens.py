@@ -1,0 +1,186 @@
+"""Records screens of the real agent CLIs with true labels: `python -m testing.record_screens [CLI...] [--size 80x24]`.
+
+A tour leads a CLI through its states with a scripted model. What each frame shows is known from the script and never
+from the look of the screen. See testing/recordings.py for where frames go.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from llmc.tmux.parsing import Pane
+from llmc.tmux.server import CONFIGURATION, Tmux
+from testing.models import ModelServer
+from testing.models.steps import Step
+from testing.namespace import Namespace
+from testing.real_agents import AGENTS, PROJECT, AgentMachine, RealAgent, agent_environment
+from testing.roots import make_repository, own_environment
+
+SCREENS = PROJECT / "tests" / "screens"
+FACTS = ("pane_title", "pane_current_command", "cursor_x", "cursor_y", "alternate_on")
+LOOK_EVERY_SECS = 0.2
+PATIENCE_SECS = 60.0
+SETTLED_SECS = 1.5
+
+
+@dataclass
+class Tour:
+    """One CLI in one terminal, from its start to its end."""
+
+    machine: AgentMachine
+    tmux: Tmux
+    repository: Path
+    size: tuple[int, int]
+    into: Path
+    pane: Pane | None = None
+    frames: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.machine.agent.name
+
+    # --- the terminal -----------------------------------------------------------------------------
+
+    def start(self, *argv: str, wait: bool = True) -> None:
+        """Starts a program in a new terminal; the last one ends."""
+        self.end()
+        self.pane = self.tmux.new_session("tour", str(self.repository), argv, {}, self.size)
+        if wait:
+            self.wait_for_prompt()
+
+    def end(self) -> None:
+        self.tmux.kill_session("tour")
+
+    def press(self, *keys: str, pause: float = 0.4) -> None:
+        for key in keys:
+            self.tmux.press(self.id, key)
+            time.sleep(pause)
+
+    def type(self, text: str) -> None:
+        self.tmux.type_text(self.id, text)
+        time.sleep(0.8)
+
+    @property
+    def id(self) -> str:
+        assert self.pane is not None
+        return self.pane.id
+
+    def text(self) -> str:
+        return self.tmux.run("capture-pane", "-p", "-t", self.id).text
+
+    def wait(self, holds: Callable[[], bool], what: str) -> None:
+        until = time.monotonic() + PATIENCE_SECS
+        while not holds():
+            if time.monotonic() > until:
+                raise TimeoutError(f"{what}:\n{self.text()}")
+            time.sleep(LOOK_EVERY_SECS)
+
+    def wait_for(self, *words: str) -> None:
+        self.wait(lambda: any(word in self.text() for word in words), f"no {words}")
+        time.sleep(SETTLED_SECS)
+
+    def wait_for_prompt(self) -> None:
+        self.wait(lambda: self.machine.agent.composer.search(self.text()) is not None, "no prompt")
+        time.sleep(SETTLED_SECS + 1)
+
+    # --- the model --------------------------------------------------------------------------------
+
+    def say(self, text: str, *script: Step) -> None:
+        """Submits a prompt and waits until the model has it."""
+        self.machine.models.answer_with(list(script))
+        before = len(self.machine.models.requests)
+        self.type(text)
+        self.press("Enter")
+        self.wait(lambda: self.asked(before) > 0, "the model was not asked")
+
+    def asked(self, before: int) -> int:
+        return sum(1 for request in self.machine.models.requests[before:] if not request.auxiliary)
+
+    def wait_until_quiet(self, secs: float) -> None:
+        """Until the CLI has asked the model for nothing in so many seconds: then it has given up."""
+        asked, since = -1, time.monotonic()
+        while time.monotonic() - since < secs:
+            now = len(self.machine.models.requests)
+            asked, since = (now, time.monotonic()) if now != asked else (asked, since)
+            time.sleep(LOOK_EVERY_SECS)
+
+    # --- frames -----------------------------------------------------------------------------------
+
+    def frame(self, label: str, scenario: str, detail: str | None = None, alt: str | None = None) -> None:
+        number = self.frames[scenario] = self.frames.get(scenario, 0) + 1
+        directory = self.into / self.name / label
+        directory.mkdir(parents=True, exist_ok=True)
+        path = directory / f"{scenario}-{self.size[0]}x{self.size[1]}-{number}.txt"
+        form = "\t".join(f"#{{{name}}}" for name in FACTS)
+        facts = self.tmux.run("display-message", "-p", "-t", self.id, form).text.rstrip("\n").split("\t")
+        text = self.text().replace(str(self.repository.parent), "~").replace(str(self.machine.home), "~")
+        path.write_text(text, encoding="utf-8")
+        known: dict[str, object] = {"label": label, "detail": detail, "alt_label": alt}
+        known |= dict(zip(FACTS, facts, strict=True)) | {"cursor_x": int(facts[2]), "cursor_y": int(facts[3])}
+        path.with_suffix(".json").write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def frames_over(self, secs: Sequence[float], label: str, scenario: str, detail: str | None = None) -> None:
+        for pause in secs:
+            time.sleep(pause)
+            self.frame(label, scenario, detail)
+
+
+def record(agent: RealAgent, size: tuple[int, int], wanted: str, into: Path) -> None:
+    """Every tour of this CLI whose name has the wanted word in it, each on a machine of its own."""
+    from testing.screen_tours import tours_of
+
+    for name, tour in tours_of(agent.name).items():
+        if wanted not in name:
+            continue
+        began = time.monotonic()
+        try:
+            _on_a_new_machine(agent, size, into, tour)
+            said = "done"
+        except Exception:
+            said = traceback.format_exc()
+        sys.stderr.write(f"{agent.name} {size[0]}x{size[1]} {name}: {said} ({time.monotonic() - began:.0f} s)\n")
+
+
+def _on_a_new_machine(agent: RealAgent, size: tuple[int, int], into: Path, tour: Callable[[Tour], None]) -> None:
+    with TemporaryDirectory(prefix="llmc-", ignore_cleanup_errors=True) as directory:
+        home = Path(directory) / "home"
+        with own_environment(home):
+            namespace = Namespace.start()
+            try:
+                with ModelServer.start(namespace.listen()) as models:
+                    agent.prepare(home, models.url)
+                    machine = AgentMachine(agent, home, namespace, models, agent_environment(agent, models.url))
+                    repository = make_repository(Path(directory) / "demo")
+                    tmux = Tmux(machine.host, "llmc-tour")
+                    settings = Path(directory) / "tmux.conf"
+                    settings.write_text(CONFIGURATION.format(width=size[0], height=size[1]))
+                    tmux.start(str(settings))
+                    tour(Tour(machine, tmux, repository, size, into))
+            finally:
+                namespace.stop()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("clis", nargs="*", default=[agent.name for agent in AGENTS])
+    parser.add_argument("--size", action="append", help="width and height (default: 100x30 and 60x20)")
+    parser.add_argument("--tour", default="", help="only tours with this in their name")
+    parser.add_argument("--into", type=Path, default=SCREENS)
+    args = parser.parse_args()
+    for size in args.size or ["100x30", "60x20"]:
+        width, height = map(int, size.split("x"))
+        for agent in AGENTS:
+            if agent.name in args.clis:
+                record(agent, (width, height), args.tour, args.into)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,324 @@
+"""The tours on which screens are recorded: which states of which CLI, and how to get there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from testing.models.steps import Ask, Drop, Fail, Hang, Plan, Run, Step, Text, Write
+from testing.real_agents import merge_settings
+from testing.record_screens import Tour
+
+ASKING: Mapping[str, tuple[str, ...]] = {
+    "claude": ("claude",),
+    "codex": ("codex", "--no-daemon"),
+    "gemini": ("gemini",),
+    "opencode": ("opencode",),
+}
+PLANNING: Mapping[str, tuple[str, ...]] = {
+    "claude": ("claude", "--permission-mode", "plan"),
+    "gemini": ("gemini", "--approval-mode", "plan"),
+}
+LEAVING = {"claude": "/exit", "codex": "/quit", "gemini": "/quit", "opencode": "/exit"}
+INTERRUPT = {"claude": ("Escape",), "codex": ("Escape",), "gemini": ("Escape",), "opencode": ("Escape", "Escape")}
+
+PLAIN = "The parser reads one line at a time and keeps what stands after the first separator. All tests pass. Finished."
+QUESTION = "There are two ways to store the settings, and both are small.\n\nWhich of them should I build?"
+WAITING = "The migration is written and tried on a copy. Let me know when the backup is there, then I go on."
+LIST = """\
+This is what I did:
+
+1. Yes, the parser skips blank lines.
+2. No other file was touched.
+3. The tests pass.
+
+Finished."""
+QUOTES = """\
+The recordings end like this:
+
+```
+❯ 1. Yes
+  2. No, and tell Claude what to do differently (esc)
+Do you want to proceed? (y/N)
+› 1. Yes, proceed (y)
+  Press enter to confirm or esc to cancel
+│ ● 1. Allow once
+┃  △ Permission required
+✻ Thinking… (12s · esc to interrupt)
+■ stream disconnected before completion
+API Error: 500 Internal server error
+Traceback (most recent call last):
+ValueError: not enough values
+```
+
+None of this happens now. Finished."""
+LONG = "I read the parser first, because every caller goes through it, and then each of the tests. " * 12
+SLOW = Text(LONG, over_secs=40)
+COMMAND = "make install PREFIX=opt"
+
+
+def tours_of(cli: str) -> dict[str, Callable[[Tour], None]]:
+    tours: dict[str, Callable[[Tour], None]] = {
+        "answers": answers,
+        "work": work,
+        "permission": permission,
+        "errors": errors,
+        "end": end,
+        "start": start,
+    }
+    if cli in ("claude", "codex", "gemini"):
+        tours["plan"] = plan
+    return tours
+
+
+def accepted(tour: Tour) -> Tour:
+    tour.machine.accept(tour.repository)
+    return tour
+
+
+def acting(tour: Tour) -> None:
+    accepted(tour).start(*tour.machine.agent.argv)
+
+
+def interrupt(tour: Tour) -> None:
+    tour.press(*INTERRUPT[tour.name], pause=0.7)
+    time.sleep(2)
+
+
+# --- idle -----------------------------------------------------------------------------------------
+
+
+def answers(tour: Tour) -> None:
+    acting(tour)
+    tour.frame("READY", "fresh")
+    for scenario, text, detail in (
+        ("plain", PLAIN, None),
+        ("asked", QUESTION, "asked"),
+        ("waiting", WAITING, "asked"),
+        ("list", LIST, None),
+        ("quotes", QUOTES, None),
+    ):
+        tour.say(f"Tell me about the {scenario} part", Text(text))
+        tour.wait_for(text.split()[-1])
+        time.sleep(1)
+        tour.frame("READY", scenario, detail)
+    tour.type("Do you want to proceed? 1. Yes 2. No")
+    tour.frame("READY", "draft", "draft")
+    tour.press("C-u")
+    tour.type("/")
+    time.sleep(1)
+    tour.frame("READY", "menu")
+
+
+# --- at work --------------------------------------------------------------------------------------
+
+
+def work(tour: Tour) -> None:
+    acting(tour)
+    _think(tour)
+    _stream(tour)
+    _tool(tour)
+    _question(tour)
+
+
+def _think(tour: Tour) -> None:
+    tour.say("Think about the parser", Hang())
+    tour.frames_over((0.5, 3), "BUSY", "think")
+    interrupt(tour)
+    tour.frame("READY", "interrupted")
+
+
+def _stream(tour: Tour) -> None:
+    tour.say("Walk me through the parser", SLOW)
+    tour.frames_over((1, 4, 4), "BUSY", "stream")
+    tour.type("and the changelog too")
+    tour.frame("BUSY", "typing")
+    tour.press("Enter")
+    time.sleep(1)
+    tour.frame("BUSY", "queued")
+    interrupt(tour)
+    interrupt(tour)
+    tour.start(*tour.machine.agent.argv)
+
+
+def _tool(tour: Tour) -> None:
+    tour.say("Run the tests", Run("sleep 6; echo 14 passed"), Hang())
+    tour.frames_over((2.5, 2), "BUSY", "tool", "tool")
+    tour.wait_for("14 passed")
+    tour.frames_over((2, 3), "BUSY", "between")
+    interrupt(tour)
+    noisy = 'for i in $(seq 60); do echo "case $i"; sleep 0.4; done'
+    tour.start(*tour.machine.agent.argv)
+    tour.say("Run the noisy tests", Run(noisy), Text(PLAIN))
+    tour.frames_over((3, 4), "BUSY", "tool-output", "tool")
+    tour.start(*tour.machine.agent.argv)
+
+
+def _question(tour: Tour) -> None:
+    if tour.name == "codex":
+        tour.press("BTab", pause=1.5)  # only its plan mode asks
+    tour.say("Start with it", Ask())
+    time.sleep(3)
+    tour.frame("NEEDS_CONFIRMATION", "question", "question")
+    tour.press("Down")
+    tour.frame("NEEDS_CONFIRMATION", "question", "question")
+    tour.press("Escape")
+    time.sleep(2)
+
+
+# --- permissions ----------------------------------------------------------------------------------
+
+
+def permission(tour: Tour) -> None:
+    if tour.name == "opencode":
+        settings = tour.machine.home / ".config" / "opencode" / "opencode.json"
+        merge_settings(settings, {"permission": {"bash": "ask", "edit": "ask"}})
+    accepted(tour).start(*ASKING[tour.name])
+    tour.say("Why do the screen tests fail?", Text(QUOTES))
+    tour.wait_for("Finished.")
+    tour.frame("READY", "quotes-asking")
+    tour.say("Install it", Run(COMMAND, outside_sandbox=True), Text(PLAIN))
+    time.sleep(4)
+    tour.frame("NEEDS_CONFIRMATION", "permission", "permission")
+    tour.press("Down" if tour.name != "opencode" else "Right")
+    tour.frame("NEEDS_CONFIRMATION", "permission", "permission")
+    tour.press("Escape")
+    time.sleep(2)
+    if tour.name == "opencode":
+        tour.frame("NEEDS_CONFIRMATION", "permission-refusing", "permission", alt="READY")
+        tour.press("Enter")
+    tour.start(*ASKING[tour.name])
+    long = "cat > deploy.sh <<'EOT'\nset -e\nfor host in a b c; do\n  echo $host\ndone\nEOT\nsleep 8; sh deploy.sh"
+    tour.say("Deploy it", Run(long, outside_sandbox=True), Text(PLAIN))
+    time.sleep(4)
+    tour.frame("NEEDS_CONFIRMATION", "permission-long", "permission")
+    tour.press("Enter")
+    time.sleep(3)
+    tour.frame("BUSY", "allowed", "tool")
+    if tour.name != "codex":
+        tour.start(*ASKING[tour.name])
+        tour.say("Write the settings", Write("settings.py", "import os\n\nPATH = os.environ['DEMO']\n"), Text(PLAIN))
+        time.sleep(4)
+        tour.frame("NEEDS_CONFIRMATION", "permission-write", "permission")
+
+
+def plan(tour: Tour) -> None:
+    accepted(tour).start(*PLANNING.get(tour.name, ASKING[tour.name]))
+    if tour.name == "codex":
+        tour.press("BTab", pause=1.5)
+    tour.say("Plan it", Plan(), Plan())
+    time.sleep(6)
+    tour.frame("NEEDS_CONFIRMATION", "plan", "plan")
+
+
+# --- failures -------------------------------------------------------------------------------------
+
+
+def errors(tour: Tour) -> None:
+    """opencode never gives up, but for what it is sure of; the others do after a few times."""
+    accepted(tour).start("env", "CLAUDE_CODE_MAX_RETRIES=1", *tour.machine.agent.argv)
+    final: list[tuple[str, Step, str]] = [("not-logged-in", Fail(401), "auth")]
+    passing: list[tuple[str, Step]] = [("failing", Fail(500)), ("dropped", Drop(halfway=False))]
+    if tour.name == "opencode":
+        passing += [("refused", Fail(400)), ("limited", Fail(429))]
+    else:
+        final += [("refused", Fail(400), "api")]
+    for scenario, step, detail in final:
+        tour.say(f"Please do the {scenario} one", step)
+        tour.wait_until_quiet(9)
+        tour.frame("ERROR", scenario, detail)
+    for scenario, step in passing:
+        tour.start(*tour.machine.agent.argv)
+        tour.say(f"Please do the {scenario} one", step)
+        time.sleep(1.5)
+        tour.frame("BUSY", scenario, "retrying", alt="ERROR")
+    tour.start(*tour.machine.agent.argv)
+    tour.say("Please do the shaky one", Fail(500, times=1), Text("It went well in the end. Finished."))
+    tour.wait_for("Finished.")
+    time.sleep(2)
+    tour.frame("READY", "recovered")
+
+
+# --- the end --------------------------------------------------------------------------------------
+
+
+def end(tour: Tour) -> None:
+    accepted(tour)
+    shell = ("env", "PS1=dev@box:\\w\\$ ", "bash", "--noprofile", "--norc", "-i")
+    command = " ".join(tour.machine.agent.argv)
+    for scenario, leave in (("left", _leave), ("killed", _kill)):
+        tour.start(*shell, wait=False)
+        time.sleep(1)
+        tour.type(command)
+        tour.press("Enter")
+        tour.wait_for_prompt()
+        leave(tour)
+        time.sleep(3)
+        tour.frame("EXITED", scenario)
+        tour.type("ls -la")
+        tour.press("Enter")
+        tour.frame("EXITED", scenario)
+    tour.start(*tour.machine.agent.argv)
+    tour.say("Walk me through it", SLOW)
+    time.sleep(2)
+    _kill_inside(tour, [_pid(tour)])
+    time.sleep(3)
+    tour.frame("EXITED", "dead", "dead-pane")
+
+
+def _leave(tour: Tour) -> None:
+    tour.say("Tell me", Text(PLAIN))
+    tour.wait_for("Finished.")
+    tour.type(LEAVING[tour.name])
+    time.sleep(1)
+    tour.press("Enter")
+    time.sleep(6)
+
+
+def _kill(tour: Tour) -> None:
+    tour.say("Walk me through it", SLOW)
+    time.sleep(3)
+    _kill_inside(tour, _below(tour, _pid(tour)))
+
+
+def _pid(tour: Tour) -> int:
+    return tour.tmux.panes()["tour"].pid
+
+
+def _below(tour: Tour, pid: int) -> list[int]:
+    """The processes that this one has started, and theirs. Their ids are those of the machine inside."""
+    table = tour.machine.host.run(["ps", "-eo", "pid=,ppid="]).text
+    rows = [tuple(map(int, line.split())) for line in table.splitlines()]
+    children = [child for child, parent in rows if parent == pid]
+    return [each for child in children for each in (child, *_below(tour, child))]
+
+
+def _kill_inside(tour: Tour, pids: list[int]) -> None:
+    tour.machine.host.run(["kill", "-9", *map(str, pids)])
+
+
+# --- the start ------------------------------------------------------------------------------------
+
+
+def start(tour: Tour) -> None:
+    if tour.name == "opencode":
+        acting(tour)
+        tour.frame("READY", "fresh-again")
+        return
+    tour.start(*tour.machine.agent.argv, wait=False)
+    tour.wait_for("trust", "Trust")
+    tour.frame("NEEDS_CONFIRMATION", "trust", "trust")
+    if tour.name == "claude":
+        tour.press("Enter")
+        tour.wait_for("Bypass Permissions")
+        tour.frame("NEEDS_CONFIRMATION", "bypass", "bypass")
+    if tour.name == "codex":
+        (tour.machine.home / ".codex" / "config.toml").unlink()
+        tour.start("codex", "--no-daemon", wait=False)
+        tour.wait_for("Sign in")
+        tour.frame("NEEDS_CONFIRMATION", "login", "login")
+    if tour.name == "gemini":
+        (tour.machine.home / ".gemini" / "settings.json").unlink()
+        tour.start("gemini", wait=False)
+        tour.wait_for("authenticate")
+        tour.frame("NEEDS_CONFIRMATION", "login", "login")

@@ -1,0 +1,178 @@
+"""Pack files: read, checked, found, and replaced by the user's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from llmc.agents.packs import (
+    PackError,
+    broken_packs,
+    load_pack,
+    own_packs,
+    pack_for_command,
+    pack_names,
+)
+from llmc.agents.registry import agent_named
+from llmc.config import parse_config
+from llmc.core.classify import Screen, read_screen
+
+SETTINGS = parse_config('[repo]\nsource = "/x"\nbranch = "main"\n')
+SMALL = """\
+name = "mytool"
+version = "3"
+processes = ["mytool"]
+stable_looks = 2
+
+[composer]
+prompt = '^> ?'
+
+[[cue]]
+name = "working"
+state = "BUSY"
+detail = "tool"
+confidence = 0.8
+when = [
+  { in = "above", lines = 4, regex = '^~ (?P<what>\\w+)' },
+  { composer = "present" },
+]
+unless = [{ in = "last", text = "offline" }]
+summary = "is {what}"
+actions = ["wait"]
+examples = ["working.txt"]
+"""
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    (tmp_path / "mytool.toml").write_text(SMALL)
+    (tmp_path / "working.txt").write_text("~ baking\n\n> \n")
+    return tmp_path
+
+
+def broken(directory: Path, text: str) -> str:
+    (directory / "mytool.toml").write_text(text)
+    (wrong,) = broken_packs(str(directory))
+    assert wrong.hint
+    with pytest.raises(PackError):
+        load_pack("mytool", str(directory))
+    return wrong.what.removeprefix(f"{directory}/")
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def test_a_pack_is_read(directory: Path) -> None:
+    pack = load_pack("mytool", str(directory))
+    assert (pack.label, pack.process_names, pack.stable_looks) == ("mytool@3", ("mytool",), 2)
+    reading = read_screen(pack, Screen("~ baking\n> "))
+    assert (reading.state, reading.detail, reading.cue) == ("BUSY", "tool", "working")
+    assert (reading.summary, reading.actions_needed, reading.confidence) == ("is baking", ("wait",), 0.8)
+    assert read_screen(pack, Screen("~ baking\n> \noffline")).state == "READY"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('name = "mytool"', "name = 3", "mytool.toml:1: `name` must be a text"),
+        ("stable_looks = 2", "stable_looks = 0", "mytool.toml:4: `stable_looks` must be a number from 1 to 100"),
+        (
+            "prompt = '^> ?'",
+            "prompt = '(^> '",
+            "mytool.toml:7: the pattern of `prompt` cannot be used: it is no regular",
+        ),
+        ("prompt =", "promt =", "mytool.toml:7: 'promt' is not known here"),
+        ('state = "BUSY"', 'state = "busy"', "mytool.toml:11: cue 'working': `state` must be one of EXITED,"),
+        ("confidence = 0.8", "confidence = 2", "mytool.toml:13: cue 'working': `confidence` must be a number above 0"),
+        (
+            r"^~ (?P<what>\w+)",
+            r"(\w+)+$",
+            "mytool.toml:15: cue 'working': the pattern of `regex` cannot be used: it rep",
+        ),
+        ('in = "above"', 'in = "sky"', "mytool.toml:15: cue 'working': `in` must be one of composer,"),
+        ('composer = "present"', 'colour = "red"', "mytool.toml:14: cue 'working': a condition of `when` has `in`, or"),
+        (', text = "offline"', "", "mytool.toml:18: cue 'working': a condition with `in` has either"),
+        ('actions = ["wait"]', 'actions = "wait"', "mytool.toml:20: cue 'working': `actions` must be a list of texts"),
+        ('name = "working"', 'nam = "working"', "mytool.toml:10: 'nam' is not known here"),
+    ],
+)
+def test_a_mistake_is_told_with_file_and_line(directory: Path, old: str, new: str, complaint: str) -> None:
+    assert old in SMALL
+    assert broken(directory, SMALL.replace(old, new)).startswith(complaint)
+
+
+def test_what_is_no_toml_is_told_with_its_line(directory: Path) -> None:
+    assert "line 2" in broken(directory, 'name = "mytool"\nversion = \n')
+
+
+def test_what_is_no_text_is_told(directory: Path) -> None:
+    (directory / "mytool.toml").write_bytes(b"\xff\xfe")
+    (wrong,) = broken_packs(str(directory))
+    assert "cannot be read" in wrong.what
+
+
+def test_an_example_that_is_decided_by_something_else_is_told(directory: Path) -> None:
+    assert broken_packs(str(directory)) == []
+    (directory / "working.txt").write_text("> \n")
+    (wrong,) = broken_packs(str(directory))
+    assert "the example working.txt of cue 'working' is decided by composer" in wrong.what
+    (directory / "working.txt").unlink()
+    (wrong,) = broken_packs(str(directory))
+    assert "is not there" in wrong.what
+
+
+# --- finding --------------------------------------------------------------------------------------
+
+
+def test_own_packs_come_before_those_that_are_built_in(directory: Path) -> None:
+    (directory / "claude.toml").write_text(SMALL.replace("mytool", "claude"))
+    assert own_packs(str(directory)) == ["claude", "mytool"]
+    assert {"claude", "codex", "gemini", "opencode", "shell", "python", "generic", "mytool"} <= set(
+        pack_names(str(directory))
+    )
+    assert load_pack("claude", str(directory)).version == "3"
+    assert agent_named("claude", SETTINGS, str(directory)).pack.version == "3"
+    assert load_pack("claude").version != "3"
+
+
+def test_a_pack_that_was_changed_is_read_again(directory: Path) -> None:
+    assert load_pack("mytool", str(directory)).version == "3"
+    (directory / "mytool.toml").write_text(SMALL.replace('version = "3"', 'version = "4"'))
+    os.utime(directory / "mytool.toml", (1, 1))
+    assert load_pack("mytool", str(directory)).version == "4"
+
+
+def test_a_broken_pack_does_not_stop_an_agent_that_has_a_built_in_one(directory: Path) -> None:
+    (directory / "claude.toml").write_text("name = ")
+    assert agent_named("claude", SETTINGS, str(directory)).pack == load_pack("claude")
+
+
+@pytest.mark.parametrize(
+    ("command", "pack"),
+    [("claude", "claude"), ("-bash", "shell"), ("zsh", "shell"), ("python3", "python"), ("frobnicate", "generic")],
+)
+def test_a_process_has_its_pack(command: str, pack: str) -> None:
+    assert pack_for_command(command).name == pack
+
+
+@pytest.mark.parametrize(("name", "pack"), [("bash", "shell"), ("fish", "shell"), ("python3", "python")])
+def test_shells_share_a_pack(name: str, pack: str) -> None:
+    assert load_pack(name).name == pack
+
+
+def test_a_pack_that_is_not_there_is_told() -> None:
+    with pytest.raises(PackError, match="no pack named 'nobody'"):
+        load_pack("nobody")
+    with pytest.raises(PackError, match="is not there"):
+        load_pack("./nobody.toml")
+
+
+@pytest.mark.parametrize("name", pack_names())
+def test_every_built_in_pack_is_sound(name: str) -> None:
+    pack = load_pack(name)
+    assert pack.name == name
+    assert len({cue.name for cue in pack.cues}) == len(pack.cues)
+    for cue in pack.cues:
+        assert cue.state != "NEEDS_CONFIRMATION" or cue.detail
