@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench import repository, start_up, state_updates
+from bench import classification, repository, start_up, state_updates
 
-for module in (start_up, state_updates, repository):
+for module in (start_up, state_updates, repository, classification):
     module.main()
     print()

@@ -162,6 +162,15 @@ def test_shells_share_a_pack(name: str, pack: str) -> None:
     assert load_pack(name).name == pack
 
 
+def test_an_older_version_can_have_a_pack_of_its_own(directory: Path) -> None:
+    (directory / "mytool-2.toml").write_text(SMALL.replace('version = "3"', 'version = "2.4-2.10"'))
+    for version, label in (("3", "mytool@3"), ("3.7.1", "mytool@3"), ("2.9.9", "mytool@2.4-2.10")):
+        assert load_pack(f"mytool@{version}", str(directory)).label == label
+    for version in ("2.3.9", "2.11", "30", "4", "x"):
+        with pytest.raises(PackError, match=f"no pack for mytool {version}"):
+            load_pack(f"mytool@{version}", str(directory))
+
+
 def test_a_pack_that_is_not_there_is_told() -> None:
     with pytest.raises(PackError, match="no pack named 'nobody'"):
         load_pack("nobody")

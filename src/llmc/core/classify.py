@@ -45,6 +45,12 @@ class Pack:
     def label(self) -> str:
         return f"{self.name}@{self.version}" if self.version else self.name
 
+    def covers(self, version: str) -> bool:
+        """Whether it was recorded on this version of the CLI."""
+        lowest, _, highest = self.version.partition("-")
+        low, this, high = (_numbers(text) for text in (lowest, version, highest or lowest))
+        return bool(low) and low <= this[: len(low)] and this[: len(high)] <= high
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -63,6 +69,11 @@ class Reading:
 
 
 UNKNOWN = Reading("UNKNOWN")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d{1,9}", version)))
+
 
 SUMMARIES: Mapping[str, str] = {
     "READY": "waits for the next instruction",

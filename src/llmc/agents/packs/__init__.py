@@ -21,13 +21,30 @@ ALSO_KNOWN_AS = {**dict.fromkeys(("bash", "zsh", "fish", "sh", "dash", "ksh"), "
 
 
 def load_pack(name: str, directory: str = "") -> Pack:
-    """A pack by its name, from this directory or built in, or a pack file by its path."""
+    """A pack by its name, from this directory or built in, or a pack file by its path.
+
+    `claude@2.0` is the pack for that version of Claude Code: `claude.toml` or another that begins with `claude-`.
+    """
     if _is_path(name):
         return _from_file(os.path.expanduser(name))
+    if "@" in name:
+        return _for_version(*name.split("@", 1), directory)
     own = os.path.join(directory, f"{name}.toml") if directory else ""
     if own and os.path.exists(own):
         return _from_file(own)
     return _built_in(ALSO_KNOWN_AS.get(name, name))
+
+
+def _for_version(name: str, version: str, directory: str) -> Pack:
+    names = [each for each in pack_names(directory) if each == name or each.startswith(f"{name}-")]
+    packs = [load_pack(each, directory) for each in names]
+    for pack in packs:
+        if pack.covers(version):
+            return pack
+    known = ", ".join(pack.label for pack in packs) or "none of that name"
+    raise PackError(
+        f"there is no pack for {name} {version}", f"the packs are {known}; docs/packs.md tells how to add one"
+    )
 
 
 def pack_names(directory: str = "") -> list[str]:

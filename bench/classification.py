@@ -1,0 +1,52 @@
+"""What it costs to read a pack and to read a screen, also the worst that somebody may put on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.resources import files
+from itertools import cycle
+from pathlib import Path
+
+from bench.measure import Timing, table, take_turns
+from llmc.agents import packs
+from llmc.agents.packs import load_pack
+from llmc.agents.packs.parse import parse_pack
+from llmc.core.classify import Pack, Reading, Screen, read_screen
+from testing.recordings import recordings
+
+SCREENS = Path(__file__).resolve().parent.parent / "tests" / "screens"
+CLIS = ("claude", "codex", "gemini", "opencode")
+FLOOR = "splitting the screen into lines"
+LIMIT_MS = 3.0
+
+
+def measure(rounds: int = 30) -> list[Timing]:
+    screens = {cli: [each.screen for each in recordings(SCREENS) if each.cli == cli] for cli in CLIS}
+    typical = screens["claude"][0]
+    worst = Screen(("a. ?: ❯ · ┃ " * 50 + "\n") * 400, "⠋ work", "node", (5, 5))
+    actions: dict[str, Callable[[], object]] = {FLOOR: lambda: typical.text.splitlines()}
+    for cli in CLIS:
+        pack = load_pack(cli)
+        actions[f"{cli}: one of {len(screens[cli])} recorded screens"] = partial(
+            _read_next, pack, cycle(screens[cli] or [typical])
+        )
+        actions[f"{cli}: the longest lines, 400 of them"] = partial(read_screen, pack, worst)
+        text = (files(packs) / f"{cli}.toml").read_text()
+        actions[f"{cli}: reading the pack"] = partial(parse_pack, text, cli, lambda _: ())
+    return take_turns(actions, floor=FLOOR, rounds=rounds)
+
+
+def _read_next(pack: Pack, screens: Iterator[Screen]) -> Reading:
+    return read_screen(pack, next(screens))
+
+
+def main() -> None:
+    timings = measure()
+    print(table("Reading screens", timings))
+    slowest = max(timing.median_ms for timing in timings if "recorded" in timing.name)
+    print(f"slowest: {slowest:.2f} ms, {'within' if slowest <= LIMIT_MS else 'OVER'} the limit of {LIMIT_MS} ms")
+
+
+if __name__ == "__main__":
+    main()
