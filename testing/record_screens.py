@@ -11,7 +11,7 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,6 +40,7 @@ class Tour:
     repository: Path
     size: tuple[int, int]
     into: Path
+    variables: Mapping[str, str]
     pane: Pane | None = None
     frames: dict[str, int] = field(default_factory=dict)
 
@@ -52,7 +53,7 @@ class Tour:
     def start(self, *argv: str, wait: bool = True) -> None:
         """Starts a program in a new terminal; the last one ends."""
         self.end()
-        self.pane = self.tmux.new_session("tour", str(self.repository), argv, {}, self.size)
+        self.pane = self.tmux.new_session("tour", str(self.repository), argv, self.variables, self.size)
         if wait:
             self.wait_for_prompt()
 
@@ -133,7 +134,7 @@ class Tour:
             self.frame(label, scenario, detail)
 
 
-def record(agent: RealAgent, size: tuple[int, int], wanted: str, into: Path) -> None:
+def record(agent: RealAgent, size: tuple[int, int], wanted: str, colours: str, into: Path) -> None:
     """Every tour of this CLI whose name has the wanted word in it, each on a machine of its own."""
     from testing.screen_tours import tours_of
 
@@ -142,14 +143,16 @@ def record(agent: RealAgent, size: tuple[int, int], wanted: str, into: Path) -> 
             continue
         began = time.monotonic()
         try:
-            _on_a_new_machine(agent, size, into, tour)
+            _on_a_new_machine(agent, size, colours, into, tour)
             said = "done"
         except Exception:
             said = traceback.format_exc()
         sys.stderr.write(f"{agent.name} {size[0]}x{size[1]} {name}: {said} ({time.monotonic() - began:.0f} s)\n")
 
 
-def _on_a_new_machine(agent: RealAgent, size: tuple[int, int], into: Path, tour: Callable[[Tour], None]) -> None:
+def _on_a_new_machine(
+    agent: RealAgent, size: tuple[int, int], colours: str, into: Path, tour: Callable[[Tour], None]
+) -> None:
     with TemporaryDirectory(prefix="llmc-", ignore_cleanup_errors=True) as directory:
         home = Path(directory) / "home"
         with own_environment(home):
@@ -163,7 +166,7 @@ def _on_a_new_machine(agent: RealAgent, size: tuple[int, int], into: Path, tour:
                     settings = Path(directory) / "tmux.conf"
                     settings.write_text(CONFIGURATION.format(width=size[0], height=size[1]))
                     tmux.start(str(settings))
-                    tour(Tour(machine, tmux, repository, size, into))
+                    tour(Tour(machine, tmux, repository, size, into, {"COLORTERM": colours}))
             finally:
                 namespace.stop()
 
@@ -173,13 +176,14 @@ def main() -> None:
     parser.add_argument("clis", nargs="*", default=[agent.name for agent in AGENTS])
     parser.add_argument("--size", action="append", help="width and height (default: 100x30 and 60x20)")
     parser.add_argument("--tour", default="", help="only tours with this in their name")
+    parser.add_argument("--colours", default="truecolor", help="what the terminal says of its colours (COLORTERM)")
     parser.add_argument("--into", type=Path, default=SCREENS)
     args = parser.parse_args()
     for size in args.size or ["100x30", "60x20"]:
         width, height = map(int, size.split("x"))
         for agent in AGENTS:
             if agent.name in args.clis:
-                record(agent, (width, height), args.tour, args.into)
+                record(agent, (width, height), args.tour, args.colours, args.into)
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ def _tool(tour: Tour) -> None:
     tour.wait_for("14 passed")
     tour.frames_over((2, 3), "BUSY", "between")
     interrupt(tour)
-    noisy = 'for i in $(seq 60); do echo "case $i"; sleep 0.4; done'
+    noisy = 'i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo "case $i"; sleep 0.4; done'
     tour.start(*tour.machine.agent.argv)
     tour.say("Run the noisy tests", Run(noisy), Text(PLAIN))
     tour.frames_over((3, 4), "BUSY", "tool-output", "tool")

@@ -30,6 +30,8 @@ class ComposerShape:
     """Words that an empty composer shows by itself."""
     history: re.Pattern[str] | None = None
     """A line that never stands below the box: what is above one is a prompt of the conversation."""
+    otherwise: ComposerShape | None = None
+    """What it looks like where the terminal cannot show the first form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,11 @@ def find_composer(shape: ComposerShape, lines: Sequence[str]) -> str | None:
 
 
 def find_box(shape: ComposerShape, lines: Sequence[str]) -> Box | None:
+    box = _find_box(shape, lines)
+    return find_box(shape.otherwise, lines) if box is None and shape.otherwise is not None else box
+
+
+def _find_box(shape: ComposerShape, lines: Sequence[str]) -> Box | None:
     found = _place(shape, lines)
     if found is None:
         return None

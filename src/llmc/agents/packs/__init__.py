@@ -28,7 +28,8 @@ def load_pack(name: str, directory: str = "") -> Pack:
     if _is_path(name):
         return _from_file(os.path.expanduser(name))
     if "@" in name:
-        return _for_version(*name.split("@", 1), directory)
+        cli, _, version = name.partition("@")
+        return _for_version(cli, version, directory)
     own = os.path.join(directory, f"{name}.toml") if directory else ""
     if own and os.path.exists(own):
         return _from_file(own)

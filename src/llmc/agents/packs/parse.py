@@ -33,7 +33,7 @@ from llmc.errors import LlmcError
 Table = Mapping[str, Any]
 
 PACK_KEYS = {"name", "version", "processes", "stable_looks", "chrome", "aside", "frame", "include", "composer", "cue"}
-COMPOSER_KEYS = {"prompt", "rule", "bottom", "footer", "placeholder", "hint", "history"}
+COMPOSER_KEYS = {"prompt", "rule", "bottom", "footer", "placeholder", "hint", "history", "otherwise"}
 CUE_KEYS = {
     *("name", "state", "detail", "when", "unless", "priority", "confidence", "summary", "actions", "examples"),
     *("pass", "advice", "answers"),
@@ -92,7 +92,8 @@ def _composer(data: object) -> ComposerShape:
     _known(data, COMPOSER_KEYS)
     if "prompt" not in data:
         raise WrongError("the composer needs a `prompt`", "composer")
-    return ComposerShape(**{key: _pattern(data, key) for key in data})
+    patterns = {key: _pattern(data, key) for key in data if key != "otherwise"}
+    return ComposerShape(**patterns, otherwise=_composer(data["otherwise"]) if "otherwise" in data else None)
 
 
 # --- cues -----------------------------------------------------------------------------------------
