@@ -27,7 +27,7 @@ from testing.roots import make_repository, own_environment
 SCREENS = PROJECT / "tests" / "screens"
 FACTS = ("pane_title", "pane_current_command", "cursor_x", "cursor_y", "alternate_on")
 LOOK_EVERY_SECS = 0.2
-PATIENCE_SECS = 60.0
+PATIENCE_SECS = 150.0
 SETTLED_SECS = 1.5
 
 

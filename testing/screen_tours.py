@@ -100,7 +100,7 @@ def answers(tour: Tour) -> None:
     ):
         tour.say(f"Tell me about the {scenario} part", Text(text))
         tour.wait_for(text.split()[-1])
-        time.sleep(1)
+        tour.wait_until_quiet(3)
         tour.frame("READY", scenario, detail)
     tour.type("Do you want to proceed? 1. Yes 2. No")
     tour.frame("READY", "draft", "draft")
@@ -176,6 +176,7 @@ def permission(tour: Tour) -> None:
     accepted(tour).start(*ASKING[tour.name])
     tour.say("Why do the screen tests fail?", Text(QUOTES))
     tour.wait_for("Finished.")
+    tour.wait_until_quiet(3)
     tour.frame("READY", "quotes-asking")
     tour.say("Install it", Run(COMMAND, outside_sandbox=True), Text(PLAIN))
     time.sleep(4)
@@ -318,6 +319,7 @@ def start(tour: Tour) -> None:
         tour.wait_for("Sign in")
         tour.frame("NEEDS_CONFIRMATION", "login", "login")
     if tour.name == "gemini":
+        accepted(tour)
         (tour.machine.home / ".gemini" / "settings.json").unlink()
         tour.start("gemini", wait=False)
         tour.wait_for("authenticate")

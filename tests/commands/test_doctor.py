@@ -326,6 +326,15 @@ def test_settings_with_a_mistake(doctor, root, adam):
     assert "repo.validate" in found["why"]
 
 
+def test_a_screen_pack_with_a_mistake(doctor, root, adam):
+    pack = Path(root.packs, "mine.toml")
+    pack.parent.mkdir()
+    pack.write_text('name = "mine"\nversion = 3\n')
+    report = doctor()
+    assert report.codes == {"pack-broken"}
+    assert report.one("pack-broken")["what"] == f"{pack}:2: `version` must be a text"
+
+
 # --- the state ------------------------------------------------------------------------------------
 
 
