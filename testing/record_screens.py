@@ -7,7 +7,6 @@ from the look of the screen. See testing/recordings.py for where frames go.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import traceback
@@ -22,10 +21,10 @@ from testing.models import ModelServer
 from testing.models.steps import Step
 from testing.namespace import Namespace
 from testing.real_agents import AGENTS, PROJECT, AgentMachine, RealAgent, agent_environment
+from testing.recordings import keep_frame
 from testing.roots import make_repository, own_environment
 
 SCREENS = PROJECT / "tests" / "screens"
-FACTS = ("pane_title", "pane_current_command", "cursor_x", "cursor_y", "alternate_on")
 LOOK_EVERY_SECS = 0.2
 PATIENCE_SECS = 150.0
 SETTLED_SECS = 1.5
@@ -117,16 +116,10 @@ class Tour:
 
     def frame(self, label: str, scenario: str, detail: str | None = None, alt: str | None = None) -> None:
         number = self.frames[scenario] = self.frames.get(scenario, 0) + 1
-        directory = self.into / self.name / label
-        directory.mkdir(parents=True, exist_ok=True)
-        path = directory / f"{scenario}-{self.size[0]}x{self.size[1]}-{number}.txt"
-        form = "\t".join(f"#{{{name}}}" for name in FACTS)
-        facts = self.tmux.run("display-message", "-p", "-t", self.id, form).text.rstrip("\n").split("\t")
-        text = self.text().replace(str(self.repository.parent), "~").replace(str(self.machine.home), "~")
-        path.write_text(text, encoding="utf-8")
-        known: dict[str, object] = {"label": label, "detail": detail, "alt_label": alt}
-        known |= dict(zip(FACTS, facts, strict=True)) | {"cursor_x": int(facts[2]), "cursor_y": int(facts[3])}
-        path.with_suffix(".json").write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        name = f"{scenario}-{self.size[0]}x{self.size[1]}-{number}.txt"
+        known = {"label": label, "detail": detail, "alt_label": alt}
+        shown_as = {str(self.repository.parent): "~", str(self.machine.home): "~"}
+        keep_frame(self.tmux, self.id, self.into / self.name / label / name, known, shown_as)
 
     def frames_over(self, secs: Sequence[float], label: str, scenario: str, detail: str | None = None) -> None:
         for pause in secs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,9 @@ from typing import Any
 from llmc.agents.packs import load_pack
 from llmc.agents.packs.examples import recorded_screen
 from llmc.core.classify import Reading, Screen, read_screen
+from llmc.tmux.server import Tmux
+
+FACTS = ("pane_title", "pane_current_command", "cursor_x", "cursor_y", "alternate_on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,21 @@ class Recording:
 
     def is_right(self, reading: Reading) -> bool:
         return reading.state in (self.label, self.facts.get("alt_label"))
+
+
+def keep_frame(tmux: Tmux, pane: str, path: Path, known: Mapping[str, object], shown_as: Mapping[str, str]) -> None:
+    """Writes what the terminal shows now, and what tmux knows of it. Names of this machine are shown as others."""
+    form = "\t".join(f"#{{{name}}}" for name in FACTS)
+    facts = tmux.run("display-message", "-p", "-t", pane, form).text.rstrip("\n").split("\t")
+    text = tmux.run("capture-pane", "-p", "-t", pane).text
+    for name, other in shown_as.items():
+        text = text.replace(name, other)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    seen: dict[str, object] = dict(zip(FACTS, facts, strict=True))
+    seen |= {"pane_title": facts[0].rstrip(), "cursor_x": int(facts[2]), "cursor_y": int(facts[3])}
+    told = json.dumps({**known, **seen}, indent=1, ensure_ascii=False)
+    path.with_suffix(".json").write_text(told + "\n", encoding="utf-8")
 
 
 def recordings(directory: Path) -> Iterator[Recording]:
