@@ -54,7 +54,7 @@ SCENES = (
     Scene("prompt", "READY", "shell"),
     Scene("listing", "READY", "shell", ["ls -la", "git --no-pager log --oneline"]),
     Scene("draft", "READY", "draft", typed="git commit -m 'half a mess"),
-    Scene("draft-asks", "READY", "draft", typed="echo Do you want to go on? [y/n]"),
+    Scene("draft-asks", "READY", "draft", typed="echo Go on? [y/n]"),
     Scene("continuation", "READY", "continuation", ["cat <<EOF", "one"]),
     Scene("background", "READY", "shell", ["sleep 50 &"]),
     Scene("stopped", "READY", "shell", ["sleep 99"], keys=["C-z"]),

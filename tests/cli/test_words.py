@@ -36,6 +36,19 @@ def test_every_command_has_help_with_an_example(place):
         assert ("--json" in each.out) == command.answers
 
 
+def test_every_command_of_a_group_has_help_with_an_example(place):
+    parts = {f"{group.name} {part.name}": part for group in COMMANDS for part in group.parts}
+    assert "pty classify" in parts
+    said = place.llmc.run_all([[*name.split(), "--help"] for name in parts])
+    for name, part in parts.items():
+        each = said[f"{name} --help"]
+        examples = each.out.partition("\nexample:\n")[2].splitlines()
+        assert (each.code, each.err) == (0, "")
+        assert examples
+        assert all(f"llmc {name}" in line for line in examples)
+        assert ("--json" in each.out) == part.answers
+
+
 def test_help_of_everything(place):
     said = place.llmc.run("--help")
     listed = re.findall(r"^    ([a-z]+)", said.out, re.MULTILINE)
