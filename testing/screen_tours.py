@@ -147,7 +147,7 @@ def _tool(tour: Tour) -> None:
     tour.wait_for("14 passed")
     tour.frames_over((2, 3), "BUSY", "between")
     interrupt(tour)
-    noisy = 'i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo "case $i"; sleep 0.4; done'
+    noisy = 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do echo "case $i"; sleep 1; done'
     tour.start(*tour.machine.agent.argv)
     tour.say("Run the noisy tests", Run(noisy), Text(PLAIN))
     tour.frames_over((3, 4), "BUSY", "tool-output", "tool")
@@ -224,6 +224,10 @@ def errors(tour: Tour) -> None:
         passing += [("refused", Fail(400)), ("limited", Fail(429))]
     else:
         final += [("refused", Fail(400), "api")]
+    if tour.name in ("claude", "codex"):
+        final += [("limited", Fail(429), "rate_limit")]
+    if tour.name == "claude":
+        final += [("unreachable", Drop(halfway=False), "network")]
     for scenario, step, detail in final:
         tour.say(f"Please do the {scenario} one", step)
         tour.wait_until_quiet(9)
@@ -307,6 +311,8 @@ def start(tour: Tour) -> None:
         tour.frame("READY", "fresh-again")
         return
     tour.start(*tour.machine.agent.argv, wait=False)
+    time.sleep(0.2)
+    tour.frame("BUSY", "starting", "starting")
     tour.wait_for("trust", "Trust")
     tour.frame("NEEDS_CONFIRMATION", "trust", "trust")
     if tour.name == "claude":
@@ -314,13 +320,23 @@ def start(tour: Tour) -> None:
         tour.wait_for("Bypass Permissions")
         tour.frame("NEEDS_CONFIRMATION", "bypass", "bypass")
     if tour.name == "codex":
-        (tour.machine.home / ".codex" / "config.toml").unlink()
+        accepted(tour)
+        config = tour.machine.home / ".codex" / "config.toml"
+        config.write_text(config.read_text().replace('model = "gpt-6-sol"', 'model = "gpt-5.5"'))
+        tour.start("codex", "--no-daemon", wait=False)
+        tour.wait_for("new model")
+        tour.frame("NEEDS_CONFIRMATION", "new-model", "notice")
+        config.unlink()
         tour.start("codex", "--no-daemon", wait=False)
         tour.wait_for("Sign in")
         tour.frame("NEEDS_CONFIRMATION", "login", "login")
     if tour.name == "gemini":
-        accepted(tour)
-        (tour.machine.home / ".gemini" / "settings.json").unlink()
+        settings = accepted(tour).machine.home / ".gemini" / "settings.json"
+        merge_settings(settings, {"ui": {"theme": "No Such Theme"}})
+        tour.start("gemini", wait=False)
+        tour.wait_for("Select Theme")
+        tour.frame("NEEDS_CONFIRMATION", "theme", "theme")
+        settings.unlink()
         tour.start("gemini", wait=False)
         tour.wait_for("authenticate")
         tour.frame("NEEDS_CONFIRMATION", "login", "login")

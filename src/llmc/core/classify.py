@@ -14,7 +14,17 @@ from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, fi
 from llmc.core.cues import Cue, View
 from llmc.core.screen import Screen, cut_cells, lines_of, screen_of
 
-__all__ = ["UNKNOWN", "ComposerShape", "Cue", "Pack", "Reading", "Screen", "composer_holds", "composer_mixes", "read_screen", "screen_of"]
+__all__ = [
+    "ComposerShape",
+    "Cue",
+    "Pack",
+    "Reading",
+    "Screen",
+    "composer_holds",
+    "composer_mixes",
+    "read_screen",
+    "screen_of",
+]
 
 GUESS = 0.6
 """A composer and nothing else: most CLIs show one while they are busy too."""
@@ -66,9 +76,6 @@ class Reading:
     matched: Cue | None = None
     composer: str | None = None
     """What is typed and not submitted; None when no composer was found."""
-
-
-UNKNOWN = Reading("UNKNOWN")
 
 
 def _numbers(version: str) -> tuple[int, ...]:
