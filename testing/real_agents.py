@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from llmc.agents.registry import BUILT_IN
-from llmc.core.classify import Reading, read_screen
+from llmc.core.classify import Reading, Screen, read_screen
 from llmc.host.base import Completed
 from llmc.root import Root
 from llmc.tmux.parsing import Pane
@@ -104,7 +104,7 @@ class AgentRoot:
 
     def reading(self) -> Reading:
         """What the screen shows now."""
-        return read_screen(BUILT_IN[self.machine.agent.name]().pack, self.tmux.capture(self.pane().id))
+        return read_screen(BUILT_IN[self.machine.agent.name]().pack, Screen(self.tmux.capture(self.pane().id)))
 
     def person(self, *, columns: int = 80, rows: int = 24) -> Person:
         """Somebody attaches to the terminal of `w`."""

@@ -36,7 +36,7 @@ class RealAgent:
     """Answers, at this home, what the CLI would ask about this directory and about acting unasked."""
 
 
-def _merge(path: Path, more: Settings) -> None:
+def merge_settings(path: Path, more: Settings) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     had = json.loads(path.read_text()) if path.exists() else {}
     path.write_text(json.dumps(_merged(had, more), indent=1))
@@ -50,13 +50,13 @@ def _merged(one: Settings, other: Settings) -> Settings:
 def _prepare_claude(home: Path, _url: str) -> None:
     approved = {"approved": [KEY[-20:]], "rejected": []}
     market = {"officialMarketplaceAutoInstallAttempted": True, "officialMarketplaceAutoInstalled": False}
-    _merge(home / ".claude.json", {"hasCompletedOnboarding": True, "customApiKeyResponses": approved, **market})
-    _merge(home / ".claude" / "settings.json", {"theme": "dark"})
+    merge_settings(home / ".claude.json", {"hasCompletedOnboarding": True, "customApiKeyResponses": approved, **market})
+    merge_settings(home / ".claude" / "settings.json", {"theme": "dark"})
 
 
 def _accept_claude(home: Path, directory: Path) -> None:
-    _merge(home / ".claude.json", {"projects": {str(directory): {"hasTrustDialogAccepted": True}}})
-    _merge(home / ".claude" / "settings.json", {"skipDangerousModePermissionPrompt": True})
+    merge_settings(home / ".claude.json", {"projects": {str(directory): {"hasTrustDialogAccepted": True}}})
+    merge_settings(home / ".claude" / "settings.json", {"skipDangerousModePermissionPrompt": True})
 
 
 CODEX_SETTINGS = """\
@@ -86,11 +86,13 @@ def _accept_codex(home: Path, directory: Path) -> None:
 def _prepare_gemini(home: Path, _url: str) -> None:
     quiet = {"general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False}}
     logged_in = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
-    _merge(home / ".gemini" / "settings.json", {**quiet, **logged_in, "privacy": {"usageStatisticsEnabled": False}})
+    merge_settings(
+        home / ".gemini" / "settings.json", {**quiet, **logged_in, "privacy": {"usageStatisticsEnabled": False}}
+    )
 
 
 def _accept_gemini(home: Path, directory: Path) -> None:
-    _merge(home / ".gemini" / "trustedFolders.json", {str(directory): "TRUST_FOLDER"})
+    merge_settings(home / ".gemini" / "trustedFolders.json", {str(directory): "TRUST_FOLDER"})
 
 
 def _prepare_opencode(home: Path, url: str) -> None:
@@ -100,12 +102,12 @@ def _prepare_opencode(home: Path, url: str) -> None:
     provider = {"npm": "@ai-sdk/openai-compatible", "name": "Loopback", "options": options, "models": models}
     chosen = {"model": "loopback/scripted", "small_model": "loopback/scripted"}
     quiet = {"autoupdate": False, "share": "disabled"}
-    _merge(settings / "opencode.json", {**chosen, **quiet, "provider": {"loopback": provider}})
+    merge_settings(settings / "opencode.json", {**chosen, **quiet, "provider": {"loopback": provider}})
     # At its first start it installs the package that plugins are written against, and with a plugin it waits for that.
     needs = {"dependencies": {"@opencode-ai/plugin": "*"}}
     (settings / "node_modules").mkdir()
-    _merge(settings / "package.json", needs)
-    _merge(settings / "package-lock.json", {"packages": {"": needs}})
+    merge_settings(settings / "package.json", needs)
+    merge_settings(settings / "package-lock.json", {"packages": {"": needs}})
 
 
 INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")

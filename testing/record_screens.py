@@ -17,10 +17,9 @@ from tempfile import TemporaryDirectory
 
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import CONFIGURATION, Tmux
-from testing.models import ModelServer
 from testing.models.steps import Step
-from testing.namespace import Namespace
-from testing.real_agents import AGENTS, PROJECT, AgentMachine, RealAgent, agent_environment
+from testing.real_agents import PROJECT, AgentMachine, machine_for
+from testing.real_clis import AGENTS, RealAgent
 from testing.recordings import keep_frame
 from testing.roots import make_repository, own_environment
 
@@ -148,20 +147,13 @@ def _on_a_new_machine(
 ) -> None:
     with TemporaryDirectory(prefix="llmc-", ignore_cleanup_errors=True) as directory:
         home = Path(directory) / "home"
-        with own_environment(home):
-            namespace = Namespace.start()
-            try:
-                with ModelServer.start(namespace.listen()) as models:
-                    agent.prepare(home, models.url)
-                    machine = AgentMachine(agent, home, namespace, models, agent_environment(agent, models.url))
-                    repository = make_repository(Path(directory) / "demo")
-                    tmux = Tmux(machine.host, "llmc-tour")
-                    settings = Path(directory) / "tmux.conf"
-                    settings.write_text(CONFIGURATION.format(width=size[0], height=size[1]))
-                    tmux.start(str(settings))
-                    tour(Tour(machine, tmux, repository, size, into, {"COLORTERM": colours}))
-            finally:
-                namespace.stop()
+        with own_environment(home), machine_for(agent) as machine:
+            repository = make_repository(Path(directory) / "demo")
+            tmux = Tmux(machine.host, "llmc-tour")
+            settings = Path(directory) / "tmux.conf"
+            settings.write_text(CONFIGURATION.format(width=size[0], height=size[1]))
+            tmux.start(str(settings))
+            tour(Tour(machine, tmux, repository, size, into, {"COLORTERM": colours}))
 
 
 def main() -> None:

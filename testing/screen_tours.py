@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from testing.models.steps import Ask, Drop, Fail, Hang, Plan, Run, Step, Text, Write
-from testing.real_agents import merge_settings
+from testing.real_clis import merge_settings
 from testing.record_screens import Tour
 
 ASKING: Mapping[str, tuple[str, ...]] = {
