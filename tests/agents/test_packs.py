@@ -157,6 +157,11 @@ def test_a_process_has_its_pack(command: str, pack: str) -> None:
     assert pack_for_command(command).name == pack
 
 
+def test_a_broken_pack_hides_no_other(directory: Path) -> None:
+    (directory / "aaa.toml").write_text("name = ")
+    assert pack_for_command("mytool", str(directory)).name == "mytool"
+
+
 @pytest.mark.parametrize(("name", "pack"), [("bash", "shell"), ("fish", "shell"), ("python3", "python")])
 def test_shells_share_a_pack(name: str, pack: str) -> None:
     assert load_pack(name).name == pack

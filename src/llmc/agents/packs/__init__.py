@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -85,11 +86,13 @@ def _is_path(name: str) -> bool:
 
 def pack_for_command(command: str, directory: str = "") -> Pack:
     """The pack of the CLI that runs under this process name; the generic one when nobody claims it."""
-    name = command.removeprefix("-")
-    for pack in (load_pack(pack_name, directory) for pack_name in pack_names(directory)):
-        if name in pack.process_names:
-            return pack
-    return load_pack(FALLBACK, directory)
+    process = command.removeprefix("-")
+    for name in pack_names(directory):
+        with suppress(PackError):  # a broken pack is no reason to leave the others unread
+            pack = load_pack(name, directory)
+            if process in pack.process_names:
+                return pack
+    return load_pack(FALLBACK)
 
 
 def _from_file(path: str) -> Pack:
