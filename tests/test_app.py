@@ -65,13 +65,13 @@ def test_the_policy_is_that_of_the_worker() -> None:
     adam, baker = policy_for(config, "adam"), policy_for(config, "baker")
     assert (adam.autonomy, baker.autonomy) == (Autonomy.AUTO, Autonomy.ASSIST)
     assert (adam.commit_grace_secs, adam.crash_limit) == (7, 2)
-    assert adam.restarts
+    assert adam.recovers
     assert baker.screen_may_move_work
-    assert not baker.restarts
+    assert not baker.recovers
 
 
 def test_by_itself_llmc_does_nothing_unasked() -> None:
     policy = policy_for(settings(""), "adam")
     assert policy.autonomy is Autonomy.MANUAL
     assert not policy.screen_may_move_work
-    assert not policy.restarts
+    assert not policy.recovers

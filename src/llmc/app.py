@@ -79,4 +79,9 @@ def policy_for(config: Config, worker: str) -> Policy:
         rebase_help_after_secs=general.rebase_help_after_secs,
         rebase_escalate_after_secs=general.rebase_escalate_after_secs,
         conflict_attempts=general.conflict_attempts,
+        rate_limit_wait_secs=general.rate_limit_wait_secs,
+        quiet_after_secs=general.quiet_after_secs,
+        nudge_after_secs=general.nudge_after_secs,
+        second_nudge_after_secs=general.second_nudge_after_secs,
+        escalate_after_secs=general.escalate_after_secs,
     )

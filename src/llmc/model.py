@@ -108,6 +108,17 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Blocked:
+    """Something outside keeps the agent from working: no crash, and no work either."""
+
+    kind: str
+    """`rate_limit`, `auth`, `api` or `network`."""
+    since_unix: float
+    until_unix: float | None = None
+    """When it is over, where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Worker:
     """One agent with its worktree, branch and session."""
 
@@ -142,6 +153,15 @@ class Worker:
     step_count: int = 0
     heard_prompts: tuple[str, ...] = ()
     """Digests of the last prompts that the agent itself reported, newest last."""
+    conversation: str = ""
+    """The agent's own name of the conversation about the task, where it tells one: it can be resumed by that."""
+    feedback: str = ""
+    """What the reviewer said when the work was sent back."""
+    blocked: Blocked | None = None
+    retries: int = 0
+    """How often the agent was let go on after it was blocked, without a turn that ended well since."""
+    nudges: int = 0
+    """How often somebody was told that the agent gives no sign of life, since its last one."""
     evidence: Evidence = Evidence("created", 0.0)
 
     @property

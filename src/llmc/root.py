@@ -67,6 +67,19 @@ class Root:
     def daemon_log(self) -> str:
         return self.inside("logs", "daemon.log")
 
+    @property
+    def patrol_file(self) -> str:
+        return self.inside("run", "patrol.json")
+
+    @property
+    def patrol_request(self) -> str:
+        """There while somebody wants a patrol."""
+        return self.inside("run", "patrol-wanted")
+
+    @property
+    def diagnostics(self) -> str:
+        return self.inside("diagnostics")
+
     def worker_lock(self, worker: str) -> str:
         return self.inside("run", "locks", f"{worker}.lock")
 

@@ -70,6 +70,11 @@ class Site:
         return panes
 
 
+def local_offset(at: float) -> float:
+    """How many seconds the clock of this machine is ahead of UTC at that time."""
+    return float(time.localtime(at).tm_gmtoff)
+
+
 def _unexplained(panes: dict[str, Pane]) -> list[Pane]:
     """Those whose end tmux has yet to learn of, or how it came."""
     return [pane for pane in panes.values() if (_unreaped(pane) if pane.dead else not is_running(pane.pid))]

@@ -33,6 +33,7 @@ from llmc.core.effects import (
     from_step,
 )
 from llmc.core.lifecycle import TABLE, decide
+from llmc.core.moves.blocked import GO_ON
 from llmc.core.moves.change import (
     COMMIT_GRACE,
     ELSEWHERE_GRACE,
@@ -43,7 +44,7 @@ from llmc.core.moves.change import (
 )
 from llmc.core.policy import Policy
 from llmc.errors import IllegalEventError
-from llmc.model import Autonomy, Outcome, Proof, Session, Turn, Work, Worker
+from llmc.model import Autonomy, Blocked, Outcome, Proof, Session, Turn, Work, Worker
 
 NOW = 10_000.0
 A, B, C, BASE, TIP = ("a" * 40, "b" * 40, "c" * 40, "0" * 40, "f" * 40)
@@ -127,6 +128,9 @@ SURELY_BUSY = occurs(ev.ScreenRead, "BUSY", confident=True)
 GONE = occurs(ev.SessionVanished)
 GRACE_OVER = occurs(ev.Woke, COMMIT_GRACE)
 HELP_DUE, ESCALATION_DUE = occurs(ev.Woke, REBASE_HELP), occurs(ev.Woke, REBASE_ESCALATE)
+WAIT_OVER = occurs(ev.Woke, GO_ON)
+SILENCE = occurs(ev.SilenceLasted)
+SCREEN_MOVED = occurs(ev.ScreenMoved)
 BEGUN = came_of(ev.StepBegun)
 READY = came_of(ev.SessionReady, True)
 STOPPED = came_of(ev.SessionStopped)
@@ -190,6 +194,13 @@ SILENT_COMMIT = {**SILENT, "commit_sha": B}
 GRACE_COMMIT = {"timers": MappingProxyType({COMMIT_GRACE: NOW}), "commit_sha": B}
 GRACE_NOTHING = {**GRACE_COMMIT, "commit_sha": None}
 CRASHING = {"crash_count": 3, "last_crash_unix": NOW - 60}
+CRASHED_ONCE = {"crash_count": 1, "last_crash_unix": NOW - 60}
+ASKED = {"nudges": 2}
+WAITING = {
+    "turn": Turn.OVER,
+    "blocked": Blocked("rate_limit", NOW - 300),
+    "timers": MappingProxyType({GO_ON: NOW}),
+}
 REBASE_OVER = {"rebase_started_at_unix": None}
 NOTHING_THERE = {**REBASE_OVER, "commit_sha": None}
 ELSEWHERE_LONG = {**SILENT, "timers": MappingProxyType({ELSEWHERE_GRACE: NOW})}
@@ -257,8 +268,13 @@ ROWS = [
     Row("agent crashed",                  CRASHED,                      "I W N R J B E", policy=AUTO),
     Row("crashed too often",              CRASHED,                      "E E E E E E E", policy=AUTO, fields=CRASHING),
     Row("session gone",                   GONE,                         "I W N R J B E"),
+    Row("session gone too often",         GONE,                         "E E E E E E E", policy=AUTO, fields=CRASHING),
     Row("session found",                  FOUND,                        "I W N R J B E", fields=DOWN),
     Row("grace over, commit",             GRACE_OVER,                   "R R R R R B E", fields=GRACE_COMMIT),
+    Row("a block is over",                WAIT_OVER,                    "I W W R J B E", policy=AUTO, fields=WAITING),
+    Row("something on the screen",        SCREEN_MOVED,                 "I W N R J B E"),
+    Row("silence",                        SILENCE,                      "I W N R J B E"),
+    Row("silence, asked twice",           SILENCE,                      "I N N R N B E", policy=AUTO, fields=ASKED),
     Row("grace over, no commit",          GRACE_OVER,                   "I W N - J B E", fields=GRACE_NOTHING),
     # what came of an effect
     Row("begun",                          BEGUN,                        "I W N R J B E", TEXT),
@@ -270,6 +286,7 @@ ROWS = [
     Row("ready, rebased",                 READY,                        "- - - - - - B", START, fields=WAS_REBASING),
     Row("ready, nothing known",           READY,                        "- - - - - - E", START, fields=WAS_NOTHING),
     Row("session failed",                 NOT_STARTED,                  "E E E E E E E", START),
+    Row("not restarted at once",          NOT_STARTED,                  "I W N R J B E", START, AUTO, CRASHED_ONCE),
     Row("session stopped",                STOPPED,                      "I W N R J B E", STOP),
     Row("delivered",                      DELIVERED,                    "I W N R J B E", TEXT),
     Row("queued",                         QUEUED,                       "I W N R J B E", TEXT),
@@ -816,7 +833,7 @@ def test_what_reports_miss_the_screen_shows_to_who_may_be_helped(reading, why):
 @pytest.mark.parametrize("kind", ["rate_limit", "auth", "api", "network"])
 def test_a_rate_limit_or_a_login_is_no_crash_and_no_work(kind):
     """A rate limit, a login screen, an exhausted quota are waited for by a person, and counted as no crash."""
-    failed = after(AT_WORK, occurs(ev.TurnFailed, kind, "resets 3pm"), policy=AUTO)
+    failed = after(AT_WORK, occurs(ev.TurnFailed, kind, "resets 3pm"), policy=ASSIST)
     assert (failed.work, failed.session, failed.turn) == (Work.NEEDS_INPUT, Session.UP, Turn.OVER)
     assert (failed.crash_count, failed.pending, failed.timers) == (0, (), {})
     assert f"({kind}): resets 3pm" in failed.evidence.detail
@@ -880,17 +897,17 @@ def crash_and_come_back(worker: Worker, at: float) -> Worker:
 def test_restarts_are_bounded_and_come_later_and_later():
     """After a few crashes in a day the worker is in error, and no longer restarted."""
     worker, delays = AT_WORK, []
-    for number in range(AUTO.crash_limit):
+    for number in range(AUTO.crash_limit - 1):
         at = NOW + 100 * number
         crashed = decide(worker, ev.AgentExited(at, 1), AUTO).worker
         delays.append(crashed.timers[RESTART] - at)
         worker = crash_and_come_back(worker, at)
         assert (worker.work, worker.session) == (Work.WORKING, Session.UP)
-    assert delays == [5.0, 10.0, 20.0]
+    assert delays == [5.0, 10.0]
     last = crash_and_come_back(worker, NOW + 1_000)
     assert (last.work, last.session, last.resume_work) == (Work.ERROR, Session.CRASHED, Work.WORKING)
     assert (last.timers, last.pending) == ({}, ())
-    assert "4 crashes, not restarted again" in last.evidence.detail
+    assert "3 crashes, not restarted again" in last.evidence.detail
 
 
 def test_crashes_of_another_day_do_not_count():

@@ -26,6 +26,8 @@ class LaunchOrder:
     role_prompt: str = ""
     skip_permissions: bool = True
     allowed_tools: tuple[str, ...] = ()
+    resume: str = ""
+    """The agent's own name of the conversation that it is to take up again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,5 +64,7 @@ class Agent:
     """Generous: on a machine that starts many at once a CLI may take a minute."""
     steady_secs: float = 0.8
     """How long its prompt must stay, where no report tells of its start: some draw a dialog over it later."""
+    resumes: bool = False
+    """Whether it can take up a conversation from before, which it names in its reports."""
     exit_keys: tuple[str, ...] = ("C-c",)
     """What asks the CLI to end by itself."""

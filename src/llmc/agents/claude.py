@@ -23,6 +23,8 @@ FAILURES = {
 def launch(order: LaunchOrder) -> Launch:
     settings = f"{order.settings_dir}/settings.json"
     argv = ["claude", "--settings", settings]
+    if order.resume:
+        argv += ["--resume", order.resume]
     if order.model:
         argv += ["--model", order.model]
     if order.role_prompt:
@@ -86,5 +88,6 @@ def agent() -> Agent:
         reports_events=True,
         reports_start=True,
         reports_clear=True,
+        resumes=True,
         exit_keys=("C-c", "C-c"),
     )

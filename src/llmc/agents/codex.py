@@ -12,7 +12,7 @@ from llmc.agents.reports import Report
 
 def launch(order: LaunchOrder) -> Launch:
     # Without --no-daemon a background process outlives the terminal.
-    argv = ["codex", "--no-daemon", "-c", "check_for_update_on_startup=false"]
+    argv = ["codex", *(["resume"] if order.resume else []), "--no-daemon", "-c", "check_for_update_on_startup=false"]
     # Hooks that are new to Codex are skipped silently unless they are trusted; these are our own.
     argv.append("--dangerously-bypass-hook-trust")
     for directory in (order.repository, order.worktree):
@@ -26,6 +26,8 @@ def launch(order: LaunchOrder) -> Launch:
         argv += ["-c", f"developer_instructions={_text(order.role_prompt)}"]
     if order.skip_permissions:
         argv.append("--dangerously-bypass-approvals-and-sandbox")
+    if order.resume:
+        argv.append(order.resume)
     return Launch(tuple(argv), {}, {hooks.script_path(order): hooks.SCRIPT})
 
 
@@ -59,5 +61,6 @@ def agent() -> Agent:
         own_commands="/!",
         shielded="/",
         reports_events=True,
+        resumes=True,
         steady_secs=3.0,
     )

@@ -21,6 +21,8 @@ def launch(order: LaunchOrder) -> Launch:
         argv += ["-m", order.model]
     if order.skip_permissions:
         argv.append("--yolo")
+    if order.resume:
+        argv += ["--resume", order.resume]
     files = {f"{home}/.gemini/settings.json": _settings(order), hooks.script_path(order): hooks.SCRIPT}
     if order.role_prompt:
         files[f"{order.settings_dir}/role/GEMINI.md"] = order.role_prompt
@@ -90,5 +92,6 @@ def agent() -> Agent:
         reports_events=True,
         reports_start=True,
         reports_clear=True,
+        resumes=True,
         exit_keys=("C-c", "C-c"),
     )

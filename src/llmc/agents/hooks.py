@@ -55,7 +55,7 @@ def session_end(payload: Mapping[str, Any]) -> Report:
 
 
 def prompt(payload: Mapping[str, Any]) -> Report:
-    return prompt_report(str(payload.get("prompt", "")))
+    return prompt_report(str(payload.get("prompt", "")), conversation=str(payload.get("session_id") or ""))
 
 
 def activity(payload: Mapping[str, Any]) -> Report:

@@ -52,7 +52,8 @@ export const Llmc = async () => {
       on[event.type]?.(p)
     },
     "chat.message": async (input, output) => {
-      if (!children.has(input.sessionID)) report("prompt", { text: text(output.parts) })
+      if (children.has(input.sessionID)) return
+      report("prompt", { text: text(output.parts), conversation: input.sessionID })
     },
     "tool.execute.before": async (input) => {
       if (!children.has(input.sessionID) && input.tool !== "question") report("activity", { tool: input.tool })
@@ -80,8 +81,17 @@ def launch(order: LaunchOrder) -> Launch:
     if not order.skip_permissions:
         settings["permission"] = {"edit": "ask", "bash": "ask"}
     files[config] = json.dumps(settings, indent=2)
-    return Launch(("opencode",), {"OPENCODE_CONFIG": config, "OPENCODE_DISABLE_AUTOUPDATE": "1"}, files)
+    argv = ("opencode", "--session", order.resume) if order.resume else ("opencode",)
+    return Launch(argv, {"OPENCODE_CONFIG": config, "OPENCODE_DISABLE_AUTOUPDATE": "1"}, files)
 
 
 def agent() -> Agent:
-    return Agent("opencode", launch, load_pack("opencode"), clear="/new", reports_events=True, reports_start=True)
+    return Agent(
+        "opencode",
+        launch,
+        load_pack("opencode"),
+        clear="/new",
+        reports_events=True,
+        reports_start=True,
+        resumes=True,
+    )

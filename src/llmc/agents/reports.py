@@ -21,6 +21,8 @@ class Report:
     background: bool = False
     """Something of the turn that is over still runs."""
     failure: str = ""
+    conversation: str = ""
+    """The agent's own name of the conversation that this is about."""
 
 
 def read_report(data: Mapping[str, object]) -> Report | None:
@@ -30,9 +32,9 @@ def read_report(data: Mapping[str, object]) -> Report | None:
         return None
     text = next((str(data[key]) for key in ("text", "command", "tool", "message", "reason") if data.get(key)), "")
     if kind == "prompt":
-        return prompt_report(text, str(data.get("sha256") or ""))
+        return prompt_report(text, str(data.get("sha256") or ""), str(data.get("conversation") or ""))
     return Report(kind, text, "", bool(data.get("background")), str(data.get("kind", "unknown")))
 
 
-def prompt_report(text: str, sha256: str = "") -> Report:
-    return Report("prompt", text, sha256 or told_digest(text))
+def prompt_report(text: str, sha256: str = "", conversation: str = "") -> Report:
+    return Report("prompt", text, sha256 or told_digest(text), conversation=conversation)

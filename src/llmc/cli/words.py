@@ -278,6 +278,11 @@ COMMANDS = (
             YES,
         ),
     ),
+    Command(
+        "patrol",
+        "look at every worker now, and repair what was missed",
+        ("llmc patrol", "llmc patrol --json"),
+    ),
     Command("explain", "why a worker is in its state, and what comes next", ("llmc explain adam",), (WORKER,)),
     Command(
         "events",

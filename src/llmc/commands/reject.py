@@ -29,7 +29,7 @@ def run(app: App, args: Namespace) -> Result:
         diff = plain(diff_text(site.git, site.root.path, *span)) if span is not None else ""
         text = feedback_prompt(feedback, diff)
         check_text(text)
-        receipt = receipt_of(ask(site, name, ev.WorkRejected(site.now(), text)))
+        receipt = receipt_of(ask(site, name, ev.WorkRejected(site.now(), text, feedback)))
     return told(receipt, name)
 
 

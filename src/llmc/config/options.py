@@ -116,9 +116,14 @@ class Policy:
         "how long after a commit an agent without events counts as done, if its screen never went quiet",
     )
     crash_limit: int = option(Whole(0, 1000, "3"), 3, "crashes after which a worker is not restarted any more")
-    restart_backoff_secs: float = option(Seconds("5", zero=True), 5, "wait before a crashed agent is restarted")
+    restart_backoff_secs: float = option(
+        Seconds("5", zero=True), 5, "wait before a crashed agent is restarted; twice as long after each crash"
+    )
     rate_limit_wait_secs: float = option(
         Seconds("300"), 300, "wait after a rate limit, where the agent does not say when it ends"
+    )
+    quiet_after_secs: float = option(
+        Seconds("60"), 60, "time without reports after which the screen of a working agent is read as well"
     )
     nudge_after_secs: float = option(
         Seconds("1800"), 1800, "time without activity after which a working agent is asked how it goes"

@@ -22,6 +22,10 @@ class Purpose(StrEnum):
     MESSAGE = "message"
     FEEDBACK = "feedback"
     CONFLICT = "conflict"
+    GO_ON = "go on"
+    """LLMC's own: after a restart, or when what had blocked the agent is over."""
+    NUDGE = "nudge"
+    """LLMC's own: a question to an agent that gives no sign of life. Nothing depends on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,8 @@ class StopSession(LastingEffect):
 class Deliver(LastingEffect):
     text: str
     purpose: str
+    last_try: bool = False
+    """It got lost once, and the agent was started anew for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,8 @@ class Notify:
 
     kind: str
     text: str
+    escalates: bool = False
+    """LLMC can do no more by itself: all that is known is written down for the person."""
 
 
 LASTING: dict[str, type[LastingEffect]] = {

@@ -52,6 +52,8 @@ class ReviewOpened(UserCommand):
 class WorkRejected(UserCommand):
     text: str
     """The feedback as the agent gets it, diff included."""
+    feedback: str = ""
+    """What the reviewer said, alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ class PromptHeard(Fact):
     """The agent reports that it accepted a prompt."""
 
     sha256: str
+    conversation: str = ""
+    """The agent's own name of the conversation that it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,8 @@ class TurnFailed(Fact):
 
     kind: str
     message: str = ""
+    until: float | None = None
+    """When it is over, where the agent says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +185,11 @@ class ConflictsChanged(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class ScreenMoved(Fact):
+    """Something goes on in the terminal: a sign of life, whatever it means."""
+
+
+@dataclass(frozen=True, slots=True)
 class ConflictsResolved(Fact):
     """The rebase that had stopped for conflicts is over, by git's own account."""
 
@@ -205,11 +216,16 @@ class AgentExited(Fact):
     code: int | None
     signal: int | None = None
     last_words: str = ""
+    until: float | None = None
+    """When a limit that ended it is over, where it says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionVanished(Fact):
     """The session is gone from tmux, or tmux itself is."""
+
+    while_away: bool = False
+    """Nobody looked after it at that time: a reboot, for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +233,11 @@ class SessionFound(Fact):
     """The session runs: adopted after a restart of the daemon."""
 
     reports_events: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceLasted(Fact):
+    """The agent is at work as far as we know, and there was no sign of life from it for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,12 +263,18 @@ class StepBegun(StepResult):
 @dataclass(frozen=True, slots=True)
 class SessionReady(StepResult):
     reports_events: bool
+    resumed: bool = False
+    """The agent has its conversation from before."""
+    go_on: str = ""
+    """What lets it go on with its work, as the agent gets it; empty when it had none."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionFailed(StepResult):
     reason: str
     last_words: str = ""
+    hopeless: bool = False
+    """Trying again would end the same way: it is not installed, or only the person can log in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from llmc.core import events as ev
 from llmc.core.effects import Notify, RemoveWorker
-from llmc.core.moves import asked, came_of, conflicts, heard, observed
+from llmc.core.moves import asked, blocked, came_of, conflicts, crashes, heard, observed, stuck
 from llmc.core.moves.change import Move, awaits, pending_step
 from llmc.core.policy import Policy
 from llmc.errors import IllegalEventError
@@ -48,6 +48,8 @@ def _reverting() -> Targets:
         REJECTED: (REJECTED, REVIEW, INPUT, ERROR),
     }
 
+
+_OR_ERROR: Targets = {work: (work, ERROR) if work is not ERROR else (ERROR,) for work in Work}
 
 TABLE: Mapping[type[ev.Event], Rule] = {
     # what a user asks
@@ -90,7 +92,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
             REBASING: (REBASING, INPUT),
         },
     ),
-    ev.TurnFailed: Rule("hook.failure", heard.turn_failed, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}),
+    ev.TurnFailed: Rule("hook.failure", blocked.turn_failed, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}),
     # what git, the screen, the process and the clock show
     ev.CommitSeen: Rule(
         "git.commit",
@@ -119,16 +121,22 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         observed.screen_read,
         {**ANY, WORKING: (WORKING, REVIEW, INPUT), REJECTED: (REJECTED, REVIEW, INPUT)},
     ),
-    ev.AgentExited: Rule("process.exit", observed.agent_exited, {work: (work, ERROR) for work in Work}),
-    ev.SessionVanished: Rule("session.gone", observed.session_vanished, ANY),
+    ev.ScreenMoved: Rule("screen.moved", observed.screen_moved, ANY),
+    ev.AgentExited: Rule("process.exit", crashes.agent_exited, _OR_ERROR),
+    ev.SessionVanished: Rule("session.gone", crashes.session_vanished, _OR_ERROR),
     ev.SessionFound: Rule("session.found", observed.session_found, ANY),
     ev.Woke: Rule(
-        "timer", observed.woke, {**ANY, **{work: (work, REVIEW) for work in (IDLE, WORKING, REJECTED, INPUT)}}
+        "timer",
+        observed.woke,
+        {**ANY, **{work: (work, REVIEW) for work in (IDLE, WORKING, REJECTED)}, INPUT: (INPUT, REVIEW, WORKING)},
+    ),
+    ev.SilenceLasted: Rule(
+        "silence", stuck.silence_lasted, {**ANY, WORKING: (WORKING, INPUT), REJECTED: (REJECTED, INPUT)}
     ),
     # what came of an effect
     ev.StepBegun: Rule("step.begun", came_of.step_begun, ANY),
     ev.SessionReady: Rule("session.ready", came_of.session_ready, {**ANY, ERROR: tuple(Work)}),
-    ev.SessionFailed: Rule("session.failed", came_of.session_failed, dict.fromkeys(Work, (ERROR,))),
+    ev.SessionFailed: Rule("session.failed", crashes.not_started, _OR_ERROR),
     ev.SessionStopped: Rule("session.stopped", came_of.session_stopped, ANY),
     ev.TextSent: Rule("delivery", came_of.text_sent, _reverting()),
     ev.RebaseClean: Rule(
@@ -152,6 +160,10 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         },
     ),
 }
+
+
+NO_ACTIVITY = (ev.StepBegun, ev.Woke, ev.ScreenRead, ev.SilenceLasted)
+"""That somebody looked, or that time went by, is no sign of life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +213,6 @@ def _with_evidence(before: Worker, move: Move, signal: str, event: ev.Event) -> 
     told = (after.work, after.session, after.turn, after.commit_sha)
     if move.evident or told != (before.work, before.session, before.turn, before.commit_sha):
         after = replace(after, evidence=Evidence(signal, event.at, move.detail))
-    if not isinstance(event, ev.StepBegun | ev.Woke | ev.ScreenRead):
-        after = replace(after, last_activity_unix=event.at)
+    if move.is_activity and not isinstance(event, NO_ACTIVITY):
+        after = replace(after, last_activity_unix=event.at, nudges=0)
     return after

@@ -17,6 +17,11 @@ class Policy:
     rebase_help_after_secs: float = 120.0
     rebase_escalate_after_secs: float = 300.0
     conflict_attempts: int = 3
+    rate_limit_wait_secs: float = 300.0
+    quiet_after_secs: float = 60.0
+    nudge_after_secs: float = 1_800.0
+    second_nudge_after_secs: float = 2_400.0
+    escalate_after_secs: float = 2_700.0
 
     @property
     def screen_may_move_work(self) -> bool:
@@ -27,5 +32,5 @@ class Policy:
         return self.autonomy is Autonomy.AUTO
 
     @property
-    def restarts(self) -> bool:
+    def recovers(self) -> bool:
         return self.autonomy is Autonomy.AUTO

@@ -38,7 +38,7 @@ def care_for(site: Site, name: str, tried: Rebases, *, bring_up: bool) -> Cared:
 
 
 def _care(site: Site, name: str, tried: Rebases, bring_up: bool) -> Cared:
-    _tell_all(site, tend_session(site, name, site.panes()))
+    _tell_all(site, tend_session(site, name, site.panes(), while_away=bring_up))
     lock = site.lock_of(name)
     if not lock.try_acquire():
         return Cared.BUSY

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from contextlib import suppress
 
+from llmc.store.worker_log import WorkerLog
+
+NAME = "daemon"
 EVERYBODY = ""
 """For complaints that concern no worker alone."""
 
 
 class Journal:
-    """JSON lines. What was last said of somebody is not said again and again, until it was mended in between."""
+    """JSON lines in a file that is bounded by rotation.
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    What was last said of somebody is not said again and again, until it was mended in between.
+    """
+
+    def __init__(self, log: WorkerLog) -> None:
+        self._log = log
         self._said: dict[str, str] = {}
 
     def complain(self, worker: str, text: str) -> None:
         if self._said.get(worker) == text:
             return
         self._said[worker] = text
-        line = json.dumps({"at": time.time(), "pid": os.getpid(), "worker": worker, "text": text})
-        with suppress(OSError), open(self._path, "a", encoding="utf-8") as log:  # a full disk ends no daemon
-            log.write(line + "\n")
+        self._write(worker, text)
+
+    def note(self, text: str) -> None:
+        """Said each time: it happened each time."""
+        self._write(EVERYBODY, text)
 
     def mended(self, worker: str) -> None:
         self._said.pop(worker, None)
+
+    def _write(self, worker: str, text: str) -> None:
+        # A line that the disk refuses is dropped: a full disk ends no daemon.
+        self._log.append(NAME, {"at": time.time(), "pid": os.getpid(), "worker": worker, "text": text})

@@ -14,6 +14,7 @@ from llmc.daemon.branches import watch_branch, watch_branches
 from llmc.daemon.care import Cared, Rebases, care_for
 from llmc.daemon.deaths import Deaths
 from llmc.daemon.journal import EVERYBODY, Journal
+from llmc.daemon.patrol import Patrols, was_asked_for
 from llmc.daemon.radar import RadarWatch
 from llmc.daemon.screens import Screens
 from llmc.daemon.signals import Ending, EndingSignals
@@ -22,8 +23,7 @@ from llmc.daemon.upstream import fetch_upstream, watch_upstream
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
 from llmc.model import Session, State, Worker
-from llmc.observe.overview import glance, unexpected
-from llmc.observe.screens import reads_screen_of
+from llmc.observe.screens import follows_screen_of, silent_workers
 from llmc.perform.settle import ask
 from llmc.site import Site
 
@@ -32,8 +32,11 @@ AT_ONCE = 4
 RETRY_SECS = 0.1
 LOOK_AT_FILES_SECS = 1.0
 FAILED_RETRY_SECS = 5.0
+ATTENDED_WITHIN_SECS = FAILED_RETRY_SECS + 1.0
 """What cannot be done now is not tried again at once, whatever asks for it."""
 STATE_FILES = frozenset(("state.json", "config.toml"))
+PATROL = "*patrol*"
+"""Not a worker: worker names begin with a letter."""
 
 
 class Daemon:
@@ -43,7 +46,7 @@ class Daemon:
         self.open_site = open_site
         self.site = open_site()
         self.settings_read = _modified(self.site.root.config_file)
-        self.patrol = patrol
+        self.goes_on_patrol = patrol
         self.changed = changed
         self.signals = EndingSignals()
         self.selector = DefaultSelector()
@@ -59,7 +62,7 @@ class Daemon:
         """Who is to be looked after, and from when on (monotonic time)."""
         self.not_before: dict[str, float] = {}
         """Whom looking after has failed, and until when it waits (monotonic time)."""
-        self.journal = Journal(self.site.root.daemon_log)
+        self.journal = Journal(self.site.ledger.log)
         self.upkeep = Upkeep()
         self.rebases: Rebases = {}
         self.under_way: dict[str, Future[Cared]] = {}
@@ -68,6 +71,7 @@ class Daemon:
         self.fetching: Future[str] | None = None
         self.fetch_again = False
         self.next_patrol = 0.0
+        self.patrols = Patrols(self._is_attended, self._soon, self._fetch, self.journal)
 
     def run(self) -> Ending:
         self.selector.register(self.signals, EVENT_READ, ("signal", 0))
@@ -75,6 +79,7 @@ class Daemon:
             if watch.fileno() is not None:
                 self.selector.register(watch.fileno() or 0, EVENT_READ, ("files", 0))
         self.watch.add(self.site.root.path, "root", STATE_FILES)
+        self.watch.add(self.site.root.run, PATROL, frozenset((os.path.basename(self.site.root.patrol_request),)))
         watch_upstream(self.site, self.watch)
         watch_branches(self.site.root, self.watch)
         self._read_state()
@@ -100,13 +105,15 @@ class Daemon:
         self.screens.notice()
         self._collect()
         self._fetched()
-        self._patrol_if_due()
+        self._go_on_patrol()
         self._begin_work()
 
     def _patience(self) -> float:
         now = time.monotonic()
         moments = [at for name, at in self.due.items() if name not in self.under_way]
         moments += [self.next_patrol, *self.screens.moments(), *self.radar.moments()]
+        if self.patrols.look_again_at is not None:
+            moments.append(self.patrols.look_again_at)
         if self.watch.fileno() is None:
             moments.append(now + LOOK_AT_FILES_SECS)
         return max(0.0, min(moments) - now)
@@ -119,7 +126,10 @@ class Daemon:
                 self._fetch()
             elif name == branches.NAME:
                 watch_branches(self.site.root, self.watch, self.known)
-                self._look_at_all()
+                self.patrols.look_at_all(self.site)
+            elif name == PATROL:
+                if was_asked_for(self.site):
+                    self.patrols.begin(self.site)
             else:
                 self._soon(name)
 
@@ -152,12 +162,13 @@ class Daemon:
             self.journal.complain(EVERYBODY, str(failure))
         else:
             self.radar.upstream_is(fetched.result(), self.known)
-        self._look_at_all()
+        self.patrols.looked_upstream(self.site)
         if self.fetch_again:
             self._fetch()
 
     def _finished(self, name: str, work: Future[Cared]) -> None:
         failure = work.exception()
+        self.patrols.was_cared_for(self.site, name, done=failure is None and work.result() is Cared.DONE)
         if isinstance(failure, LlmcError):
             self.journal.complain(name, f"{failure.what} ({failure.hint})")
             self.not_before[name] = time.monotonic() + FAILED_RETRY_SECS
@@ -191,32 +202,20 @@ class Daemon:
         self.screens.begin(self.site)
         self.radar.begin(self.site)
 
-    def _patrol_if_due(self) -> None:
+    def _go_on_patrol(self) -> None:
         now = time.monotonic()
-        if now < self.next_patrol:
-            return
-        self.next_patrol = now + self.site.config.defaults.patrol_interval_secs
-        if self.patrol and self.known:
-            self._remember_patrol()
-            self.radar.changed(self.known)
-            self._fetch()
+        if now >= self.next_patrol:
+            self.next_patrol = now + self.site.config.defaults.patrol_interval_secs
+            if self.goes_on_patrol and self.known:
+                self.radar.changed(self.known)
+                self.patrols.begin(self.site)
+        if self.patrols.go_on(self.site) is not None:
+            self.screens.look_once(silent_workers(self.site))
+            self.changed(self.site)
 
-    def _look_at_all(self) -> None:
-        """Whoever is not as the state says gets looked after; this is what the signals may have missed."""
-        try:
-            state = self.site.ledger.load()
-            names = unexpected(state, glance(self.site, state))
-        except LlmcError as unknown:
-            self.journal.complain(EVERYBODY, f"{unknown.what} ({unknown.hint})")
-            names = set(self.known)
-        for name in names:
-            self._soon(name)
-
-    def _remember_patrol(self) -> None:
-        try:
-            self.site.ledger.remember_patrol(self.site.now())
-        except LlmcError as failure:
-            self.journal.complain(EVERYBODY, f"{failure.what} ({failure.hint})")
+    def _is_attended(self, name: str) -> bool:
+        soon = time.monotonic() + ATTENDED_WITHIN_SECS
+        return name in self.under_way or self.due.get(name, soon + 1) <= soon
 
     def _soon(self, name: str, after: float = 0.0) -> None:
         if name in self.known:
@@ -289,7 +288,7 @@ class Daemon:
         missed += [w.name for w in known if w.session is Session.UP and w.name not in running]
         for name in missed:
             self._soon(name, RETRY_SECS)
-        self.screens.follow({w.name: pane.tty for w, pane in live if reads_screen_of(w)})
+        self.screens.follow({w.name: pane.tty for w, pane in live if follows_screen_of(w)})
 
     # --- the end --------------------------------------------------------------------------------------
 

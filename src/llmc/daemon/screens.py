@@ -1,4 +1,7 @@
-"""Terminals of agents that do not report by themselves: looked at when they change, and once more at rest."""
+"""Terminals of agents that do not report by themselves: looked at when they change, and once more at rest.
+
+Those of agents that report and have fallen silent are looked at twice when the patrol asks for it, and not followed.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,8 @@ class Screens:
         self._wake = wake
         self._ttys: dict[str, str] = {}
         self._due: dict[str, float] = {}
+        self._once: set[str] = set()
+        """Who is looked at once more, and then no longer."""
         self._last: dict[str, float] = {}
         self._under_way: tuple[list[str], Future[None]] | None = None
 
@@ -42,6 +47,11 @@ class Screens:
 
     def notice(self) -> None:
         for name in self.watch.changed() & self._ttys.keys():
+            self._look_at(name, 0.0)
+
+    def look_once(self, names: list[str]) -> None:
+        for name in names:
+            self._once.add(name)
             self._look_at(name, 0.0)
 
     def moments(self) -> list[float]:
@@ -67,8 +77,9 @@ class Screens:
         (names, work), self._under_way = self._under_way, None
         for name in names:
             again = self.looks.again_in(name, site.now())
-            if again is not None and name in self._ttys:
+            if again is not None and (name in self._ttys or name in self._once):
                 self._look_at(name, again)
+            self._once.discard(name)
         failure = work.exception()
         if failure is not None and not isinstance(failure, LlmcError):
             raise failure

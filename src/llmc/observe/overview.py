@@ -6,10 +6,14 @@ The patrol asks this. Whoever is as expected costs nothing more.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from llmc.core.effects import RebaseWork
 from llmc.core.moves.change import awaits
+from llmc.core.moves.stuck import is_silent
+from llmc.core.patrol import Miss
+from llmc.core.policy import Policy
 from llmc.git.repository import heads
 from llmc.host.processes import is_running
 from llmc.model import Session, State, Work, Worker
@@ -49,25 +53,35 @@ def _has_reports(spool: str) -> bool:
         return False
 
 
-def unexpected(state: State, seen: Glance) -> set[str]:
-    """The workers that somebody has to look at."""
-    return {name for name, worker in state.workers.items() if not _as_expected(worker, seen)}
+def unexpected(state: State, seen: Glance, policy_of: Callable[[str], Policy]) -> dict[str, tuple[str, ...]]:
+    """The workers that somebody has to look at, and for what."""
+    found = {name: tuple(_misses(worker, seen, policy_of(name))) for name, worker in state.workers.items()}
+    return {name: misses for name, misses in found.items() if misses}
 
 
-def _as_expected(worker: Worker, seen: Glance) -> bool:
-    if worker.pending or worker.name in seen.reported or any(due <= seen.now for due in worker.timers.values()):
-        return False
-    return _session_as_expected(worker, seen) and _branch_as_expected(worker, seen)
+def _misses(worker: Worker, seen: Glance, policy: Policy) -> Iterator[str]:
+    if worker.pending:
+        yield Miss.PENDING.value
+    if worker.name in seen.reported:
+        yield Miss.REPORT.value
+    if any(due <= seen.now for due in worker.timers.values()):
+        yield Miss.TIMER.value
+    if (worker.session is Session.UP) != (worker.session_id in seen.live_sessions):
+        yield Miss.SESSION.value
+    if is_silent(worker, seen.now, policy):
+        yield Miss.STUCK.value
+    yield from _branch_misses(worker, seen)
 
 
-def _session_as_expected(worker: Worker, seen: Glance) -> bool:
-    return (worker.session is Session.UP) == (worker.session_id in seen.live_sessions)
-
-
-def _branch_as_expected(worker: Worker, seen: Glance) -> bool:
+def _branch_misses(worker: Worker, seen: Glance) -> Iterator[str]:
     tip = seen.tips.get(worker.branch)
     if worker.work is Work.REBASING:
-        return awaits(worker, RebaseWork)
-    if worker.work is Work.NEEDS_REVIEW:
-        return tip == worker.commit_sha and worker.base_sha == seen.upstream
-    return tip in (worker.base_sha, worker.commit_sha, worker.rejected_sha)
+        if not awaits(worker, RebaseWork):
+            yield Miss.REBASE.value
+    elif worker.work is Work.NEEDS_REVIEW:
+        if tip != worker.commit_sha:
+            yield Miss.BRANCH.value
+        if worker.base_sha != seen.upstream:
+            yield Miss.REBASE.value
+    elif tip not in (worker.base_sha, worker.commit_sha, worker.rejected_sha):
+        yield Miss.BRANCH.value

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 from llmc.agents.reports import Report
 from llmc.core import events as ev
+from llmc.core.reset_time import reset_time
 from llmc.git.repository import status
 from llmc.model import Worker
 from llmc.observe.attention import note_report
 from llmc.observe.branches import new_work, work_elsewhere
-from llmc.site import Site
+from llmc.site import Site, local_offset
 from llmc.store.spool import SpooledEvent, pending, take
 
 BATCH = 200
@@ -42,7 +43,7 @@ def _spooled(directory: str) -> Iterator[SpooledEvent]:
 def _as_event(site: Site, worker: Worker, report: Report, at: float) -> ev.Event | None:
     match report.kind:
         case "prompt":
-            return ev.PromptHeard(at, report.sha256)
+            return ev.PromptHeard(at, report.sha256, report.conversation)
         case "activity":
             return ev.ActivityHeard(at, report.text)
         case "permission":
@@ -50,7 +51,7 @@ def _as_event(site: Site, worker: Worker, report: Report, at: float) -> ev.Event
         case "question":
             return ev.QuestionAsked(at, report.text)
         case "failure":
-            return ev.TurnFailed(at, report.failure, report.text)
+            return ev.TurnFailed(at, report.failure, report.text, reset_time(report.text, at, local_offset(at)))
         case "turn_end":
             return _turn_ended(site, worker, report, at)
     return None

@@ -1,4 +1,4 @@
-"""Reading the screens of agents that do not report by themselves."""
+"""Reading screens: of agents that do not report by themselves, and of those that have fallen silent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from llmc.core import events as ev
 from llmc.core.classify import Reading, Screen, read_screen
 from llmc.core.lifecycle import Decision
-from llmc.model import Session, Worker
+from llmc.core.moves.heard import NOTED_EVERY_SECS
+from llmc.model import Session, Work, Worker
 from llmc.observe.attention import note_reading
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
@@ -26,8 +27,25 @@ class Seen:
     told: bool = False
 
 
-def reads_screen_of(worker: Worker) -> bool:
+def follows_screen_of(worker: Worker) -> bool:
+    """Whether every change of its terminal is looked at."""
     return worker.session is Session.UP and not worker.reports_events
+
+
+def silent_workers(site: Site) -> list[str]:
+    """Whose agent reports by itself, is at work, and has not said a word for a while: no CLI reports everything."""
+    now = site.now()
+    return [worker.name for worker in site.ledger.load().workers.values() if _is_quiet(site, worker, now)]
+
+
+def _is_quiet(site: Site, worker: Worker, now: float) -> bool:
+    at_work = worker.work in (Work.WORKING, Work.REJECTED) and worker.session is Session.UP and not worker.pending
+    silent = now - worker.last_activity_unix
+    return at_work and worker.reports_events and silent >= site.ledger.policy_of(worker.name).quiet_after_secs
+
+
+def reads_screen_of(site: Site, worker: Worker) -> bool:
+    return follows_screen_of(worker) or _is_quiet(site, worker, site.now())
 
 
 class ScreenLooks:
@@ -40,7 +58,9 @@ class ScreenLooks:
         """Reads the screens of these workers, all of them in one question to tmux."""
         panes = site.tmux.panes()
         workers = [worker for worker in (_find(site, name) for name in names) if worker is not None]
-        shown = [w for w in workers if reads_screen_of(w) and w.session_id in panes and not panes[w.session_id].dead]
+        shown = [
+            w for w in workers if reads_screen_of(site, w) and w.session_id in panes and not panes[w.session_id].dead
+        ]
         screens = site.tmux.captures([panes[worker.session_id].id for worker in shown])
         decisions = []
         for worker, screen in zip(shown, screens, strict=True):
@@ -63,11 +83,16 @@ class ScreenLooks:
         if seen is None or seen.digest != digest:
             self._seen[worker.name] = Seen(digest, now)
             note_reading(site, worker.name, reading, now)
-            return None
+            return site.ledger.apply(worker.name, ev.ScreenMoved(now)) if _is_news(worker, now) else None
         if seen.told or now - seen.since < STABLE_AFTER_SECS:
             return None
         self._seen[worker.name] = Seen(digest, seen.since, told=True)
         return _apply(site, worker.name, reading)
+
+
+def _is_news(worker: Worker, now: float) -> bool:
+    """A terminal in which something goes on is a sign of life of an agent that gives no other; noted now and then."""
+    return not worker.reports_events and now - worker.last_activity_unix >= NOTED_EVERY_SECS
 
 
 def _find(site: Site, name: str) -> Worker | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
+from llmc.core.moves.stuck import is_silent
 from llmc.model import Work
 from llmc.observe.branches import branch_events
 from llmc.observe.reports import report_events
@@ -16,9 +17,9 @@ from llmc.site import Site
 from llmc.tmux.parsing import Pane
 
 
-def tend_session(site: Site, name: str, panes: dict[str, Pane]) -> list[Decision]:
+def tend_session(site: Site, name: str, panes: dict[str, Pane], *, while_away: bool = False) -> list[Decision]:
     """Whether the terminal is lost. Needs no lock: it is told even while somebody acts for the worker."""
-    return _apply_all(site, name, losses(site, site.worker(name), panes))
+    return _apply_all(site, name, losses(site, site.worker(name), panes, while_away=while_away))
 
 
 def tend_work(site: Site, name: str) -> list[Decision]:
@@ -33,12 +34,18 @@ def tend_work(site: Site, name: str) -> list[Decision]:
         done_with()
     decisions += _apply_all(site, name, branch_events(site, site.worker(name)))
     decisions += _apply_all(site, name, due_timers(site, name))
+    decisions += _apply_all(site, name, silence(site, name))
     return decisions
 
 
 def due_timers(site: Site, name: str) -> list[ev.Event]:
     now = site.now()
     return [ev.Woke(now, timer) for timer, due in site.worker(name).timers.items() if due <= now]
+
+
+def silence(site: Site, name: str) -> list[ev.Event]:
+    now = site.now()
+    return [ev.SilenceLasted(now)] if is_silent(site.worker(name), now, site.ledger.policy_of(name)) else []
 
 
 def _apply_all(site: Site, name: str, events: list[ev.Event]) -> list[Decision]:

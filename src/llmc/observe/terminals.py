@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from llmc.core import events as ev
+from llmc.core.reset_time import reset_time
 from llmc.model import Session, Worker
-from llmc.site import Site
+from llmc.site import Site, local_offset
 from llmc.tmux.parsing import Pane, last_words
 from llmc.tmux.server import PaneGoneError
 
@@ -15,16 +16,17 @@ def look_at_panes(site: Site) -> dict[str, Pane]:
     return site.panes()
 
 
-def losses(site: Site, worker: Worker, panes: dict[str, Pane]) -> list[ev.Event]:
+def losses(site: Site, worker: Worker, panes: dict[str, Pane], *, while_away: bool = False) -> list[ev.Event]:
     """The end of a session that is up as far as we know."""
     if worker.session is not Session.UP:
         return []
     pane = panes.get(worker.session_id)
     if pane is None:
-        return [ev.SessionVanished(site.now())]
+        return [ev.SessionVanished(site.now(), while_away)]
     if not pane.dead:
         return []
-    return [ev.AgentExited(site.now(), pane.exit_code, pane.exit_signal, _last_words(site, pane))]
+    now, words = site.now(), _last_words(site, pane)
+    return [ev.AgentExited(now, pane.exit_code, pane.exit_signal, words, reset_time(words, now, local_offset(now)))]
 
 
 def _last_words(site: Site, pane: Pane) -> str:

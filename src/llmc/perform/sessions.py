@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
@@ -11,6 +12,7 @@ from llmc.core import events as ev
 from llmc.core.classify import Cue, Screen, read_screen
 from llmc.host.processes import descendants, end_tree, is_running, wait_for_end
 from llmc.model import Step, Worker
+from llmc.perform.going_on import going_on_text
 from llmc.site import Site
 from llmc.store.spool import pending as spooled
 from llmc.tmux.parsing import Pane, last_words
@@ -25,19 +27,32 @@ DIALOG_AGAIN_SECS = 3.0
 
 
 def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
+    """With the conversation from before where there is one, and without it when that one cannot be taken up."""
     agent = site.agent_of(worker)
-    running = _live_pane(site, worker)
-    if running is not None:
+    if _live_pane(site, worker) is not None:
         return ev.SessionReady(site.now(), step.id, worker.reports_events)  # we were here before a crash
-    launch = agent.launch(_order(site, worker))
+    result = None
+    if worker.conversation and agent.resumes:
+        result = _start(site, worker, step, agent, worker.conversation)
+    if not isinstance(result, ev.SessionReady):
+        result = _start(site, worker, step, agent, "")
+    return result
+
+
+def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) -> ev.StepResult:
+    launch = agent.launch(_order(site, worker, resume))
     if site.host.which(launch.argv[0]) is None:
         hint = f"install it, or choose another agent for {worker.name}"
-        return ev.SessionFailed(site.now(), step.id, f"{launch.argv[0]} is not installed; {hint}")
+        return ev.SessionFailed(site.now(), step.id, f"{launch.argv[0]} is not installed; {hint}", hopeless=True)
     if not site.host.is_dir(worker.worktree_path):
-        return ev.SessionFailed(site.now(), step.id, f"its worktree {worker.worktree_path} is gone; run `llmc doctor`")
+        gone = f"its worktree {worker.worktree_path} is gone; run `llmc doctor`"
+        return ev.SessionFailed(site.now(), step.id, gone, hopeless=True)
     began = site.now()
     pane = _launch(site, worker, launch)
-    return _wait_until_ready(site, worker, step, agent, pane, began)
+    result = _wait_until_ready(site, worker, step, agent, pane, began)
+    if not isinstance(result, ev.SessionReady):
+        return result
+    return replace(result, resumed=bool(resume), go_on=going_on_text(site, worker, resumed=bool(resume)))
 
 
 def _live_pane(site: Site, worker: Worker) -> Pane | None:
@@ -50,7 +65,7 @@ def _live_pane(site: Site, worker: Worker) -> Pane | None:
     return None
 
 
-def _order(site: Site, worker: Worker) -> LaunchOrder:
+def _order(site: Site, worker: Worker, resume: str) -> LaunchOrder:
     settings = site.config.worker(worker.name)
     return LaunchOrder(
         worker.name,
@@ -62,6 +77,7 @@ def _order(site: Site, worker: Worker) -> LaunchOrder:
         settings.role_prompt,
         settings.skip_permissions,
         settings.allowed_tools,
+        resume,
     )
 
 
@@ -99,7 +115,7 @@ def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane
         reading = read_screen(agent.pack, Screen(screen, facts.title))
         if reading.matched is not None and reading.matched.advice:
             site.tmux.kill_session(worker.session_id)
-            return ev.SessionFailed(site.now(), step.id, reading.matched.advice, last_words(screen))
+            return ev.SessionFailed(site.now(), step.id, reading.matched.advice, last_words(screen), hopeless=True)
         if reading.state == "NEEDS_CONFIRMATION" and reading.matched is not None:
             _pass_dialog(site, pane, reading.matched, passed)
         ready = reading.state == "READY" and reading.composer == ""

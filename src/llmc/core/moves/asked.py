@@ -28,7 +28,13 @@ def task_given(worker: Worker, event: ev.TaskGiven, policy: Policy) -> Move:
     require_free(worker)
     require_online(worker)
     given = replace(
-        worker, work=Work.WORKING, resume_work=Work.IDLE, current_prompt=event.prompt, commit_sha=None, turn=Turn.OVER
+        worker,
+        work=Work.WORKING,
+        resume_work=Work.IDLE,
+        current_prompt=event.prompt,
+        commit_sha=None,
+        turn=Turn.OVER,
+        conversation="",
     )
     return Move(with_steps(given, ResetWorktree(), ClearConversation(), Deliver(event.text, Purpose.TASK)))
 
@@ -57,7 +63,12 @@ def work_rejected(worker: Worker, event: ev.WorkRejected, policy: Policy) -> Mov
     require_free(worker)
     require_online(worker)
     sent_back = replace(
-        worker, work=Work.REJECTED, resume_work=Work.NEEDS_REVIEW, rejected_sha=worker.commit_sha, turn=Turn.OVER
+        worker,
+        work=Work.REJECTED,
+        resume_work=Work.NEEDS_REVIEW,
+        rejected_sha=worker.commit_sha,
+        turn=Turn.OVER,
+        feedback=event.feedback,
     )
     return Move(with_steps(sent_back, Deliver(event.text, Purpose.FEEDBACK)))
 

@@ -32,6 +32,8 @@ from llmc.core.moves.change import (
     without_work_steps,
 )
 from llmc.core.moves.conflicts import back_in_conflict
+from llmc.core.moves.crashes import came_back
+from llmc.core.moves.lost import not_sent
 from llmc.core.policy import Policy
 from llmc.model import Outcome, Proof, Session, Turn, Work, Worker
 
@@ -51,16 +53,7 @@ def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Mov
         worker = return_to(worker, Work.NEEDS_REVIEW if found else worker.resume_work)
     if worker.work is Work.REBASING:
         return back_in_conflict(worker, policy)
-    if worker.work in (Work.WORKING, Work.REJECTED):
-        note = f"{worker.name} is back and was {worker.work.value}; `llmc message {worker.name} ...` lets it go on"
-        return Move(worker, (Notify("back", note),))
-    return Move(worker)
-
-
-def session_failed(worker: Worker, event: ev.SessionFailed, policy: Policy) -> Move:
-    worker = replace(worker, pending=(), session=Session.CRASHED, turn=Turn.OVER)
-    why = f"the agent did not start: {event.reason}" + (f" ({event.last_words})" if event.last_words else "")
-    return error(worker, why)
+    return came_back(worker, event, policy)
 
 
 def session_stopped(worker: Worker, event: ev.SessionStopped, policy: Policy) -> Move:
@@ -73,12 +66,12 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
     step = pending_step(worker, event.step)
     effect = from_step(step) if step is not None else None
     worker = without_step(worker, event.step)
-    if isinstance(effect, ClearConversation):
-        if event.outcome in (Outcome.DELIVERED, Outcome.QUEUED, Outcome.UNKNOWN):
-            return Move(worker)
-        return _not_sent(worker, event)
+    if isinstance(effect, Deliver) and effect.purpose == Purpose.NUDGE:
+        return Move(worker, detail=f"{event.outcome.value} {event.reason}".strip(), is_activity=False)
     if event.outcome is Outcome.UNDELIVERED:
-        return _not_sent(worker, event)
+        return not_sent(worker, event, effect, policy)
+    if isinstance(effect, ClearConversation):
+        return Move(worker)
     if event.outcome is Outcome.UNKNOWN:
         why = f"it is not known whether {worker.name} got the text: {event.reason}"
         return Move(replace(worker, resume_work=_kept_for_rebase(worker)), (Notify("unknown", why),), why)
@@ -88,22 +81,6 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
 
 def _kept_for_rebase(worker: Worker) -> Work | None:
     return worker.resume_work if worker.work in (Work.REBASING, Work.ERROR) else None
-
-
-def _not_sent(worker: Worker, event: ev.TextSent) -> Move:
-    """The agent has not got the text: what was to follow it does not happen."""
-    worker = without_work_steps(worker)
-    why = f"the text was not delivered: {event.reason}"
-    if worker.work in (Work.REBASING, Work.ERROR):
-        again = f"; `llmc rebase {worker.name}` asks again" if worker.work is Work.REBASING else ""
-        return Move(worker, (Notify("undelivered", f"{worker.name}: {why}{again}"),), why, evident=True)
-    before = worker.resume_work
-    if before is None:
-        return Move(worker, detail=why)
-    if event.refused:
-        # Nothing was typed: the worker is what it was, and the sender is told.
-        return Move(undone(worker, before), detail=why)
-    return error(return_to(worker, before) if before is Work.ERROR else replace(worker, work=before), why)
 
 
 def rebase_clean(worker: Worker, event: ev.RebaseClean, policy: Policy) -> Move:
@@ -163,6 +140,8 @@ def step_failed(worker: Worker, event: ev.StepFailed, policy: Policy) -> Move:
         return text_sent(worker, ev.TextSent(event.at, event.step, Outcome.UNKNOWN, Proof.NONE, event.reason), policy)
     before = worker.resume_work
     worker = without_work_steps(without_step(worker, event.step))
+    if isinstance(effect, Deliver) and effect.purpose == Purpose.NUDGE:
+        return Move(worker, detail=event.reason, is_activity=False)
     if isinstance(effect, StartSession):
         return error(replace(worker, session=Session.CRASHED, turn=Turn.OVER), event.reason)
     if worker.session is Session.STARTING and not awaits(worker, StartSession, StopSession):

@@ -26,6 +26,8 @@ class Move:
     detail: str = ""
     evident: bool = False
     """The detail is why the worker is as it is, although that is what it was before."""
+    is_activity: bool = True
+    """Whether it is a sign of life."""
 
 
 def with_steps(worker: Worker, *effects: LastingEffect) -> Worker:
@@ -90,6 +92,11 @@ def idle(worker: Worker) -> Worker:
             rebase_started_at_unix=None,
             conflicted_files=(),
             resolution_attempts=0,
+            conversation="",
+            feedback="",
+            blocked=None,
+            retries=0,
+            nudges=0,
         ),
         *WORK_TIMERS,
     )
@@ -141,7 +148,7 @@ def not_on_its_branch(worker: Worker, where: str) -> str:
 def error(worker: Worker, why: str) -> Move:
     before = worker.resume_work if worker.work is Work.ERROR else worker.work
     failed = replace(worker, work=Work.ERROR, resume_work=before)
-    return Move(failed, (Notify("error", f"{worker.name}: {why}"),), why)
+    return Move(failed, (Notify("error", f"{worker.name}: {why}", escalates=True),), why)
 
 
 def is_new_work(worker: Worker, sha: str | None) -> bool:

@@ -8,19 +8,28 @@ from llmc.core import events as ev
 from llmc.core.effects import Notify
 from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch
 from llmc.core.moves.conflicts import turn_ended_in_rebase
+from llmc.core.moves.stuck import is_nudge
 from llmc.core.policy import Policy
 from llmc.model import Session, Turn, Work, Worker
 
 HEARD_PROMPTS_KEPT = 20
+NOTED_EVERY_SECS = 30.0
 
 
 def prompt_heard(worker: Worker, event: ev.PromptHeard, policy: Policy) -> Move:
     heard = (*worker.heard_prompts, event.sha256)[-HEARD_PROMPTS_KEPT:]
-    worker = replace(worker, turn=_turn_begun(worker), reports_events=True, heard_prompts=heard)
+    worker = replace(
+        worker,
+        turn=_turn_begun(worker),
+        reports_events=True,
+        heard_prompts=heard,
+        conversation=event.conversation or worker.conversation,
+        blocked=None,
+    )
     # A person may have typed into the terminal: the agent works again, whoever asked it to.
     if worker.work in (Work.NEEDS_INPUT, Work.NEEDS_REVIEW):
         worker = replace(worker, work=Work.WORKING)
-    return Move(worker)
+    return Move(worker, is_activity=not (worker.nudges and is_nudge(event.sha256, policy)))
 
 
 def _turn_begun(worker: Worker) -> Turn:
@@ -29,9 +38,12 @@ def _turn_begun(worker: Worker) -> Turn:
 
 
 def activity_heard(worker: Worker, event: ev.ActivityHeard, policy: Policy) -> Move:
-    worker = replace(worker, turn=_turn_begun(worker), reports_events=True)
+    worker = replace(worker, turn=_turn_begun(worker), reports_events=True, blocked=None)
     if worker.work is Work.NEEDS_INPUT:
         worker = replace(worker, work=Work.WORKING)
+    # Agents use tools all the time: that they are alive is noted now and then.
+    if event.at - worker.last_activity_unix >= NOTED_EVERY_SECS:
+        worker = replace(worker, last_activity_unix=event.at)
     return Move(worker, detail=event.tool)
 
 
@@ -53,7 +65,7 @@ def _asks(worker: Worker, why: str) -> Move:
 def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
     if event.background:
         return Move(worker, detail="the turn is over, something still runs in the background")
-    worker = replace(worker, turn=Turn.OVER, reports_events=True)
+    worker = replace(worker, turn=Turn.OVER, reports_events=True, blocked=None, retries=0)
     if worker.work is Work.REBASING:
         return turn_ended_in_rebase(worker, event, policy)
     if worker.work in (Work.NEEDS_REVIEW, Work.ERROR):
@@ -73,11 +85,3 @@ def _why_not_done(worker: Worker, event: ev.TurnEnded) -> str:
     if worker.rejected_sha is not None:
         return "its turn ended with no new commit since the rejection"
     return "its turn ended with no commit"
-
-
-def turn_failed(worker: Worker, event: ev.TurnFailed, policy: Policy) -> Move:
-    worker = replace(worker, turn=Turn.OVER, reports_events=True)
-    why = f"its turn failed ({event.kind})" + (f": {event.message}" if event.message else "")
-    if worker.work in (Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT):
-        return needs_input(worker, why)
-    return Move(worker, (Notify("failure", f"{worker.name}: {why}"),), why)

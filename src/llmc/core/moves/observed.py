@@ -7,6 +7,7 @@ from dataclasses import replace
 from llmc.core import events as ev
 from llmc.core.effects import OWNS_WORKTREE, Notify, RemoveWorker, StartSession, StopSession
 from llmc.core.moves.asked import start_asked
+from llmc.core.moves.blocked import GO_ON, turn_broken, wait_is_over
 from llmc.core.moves.change import (
     COMMIT_GRACE,
     ELSEWHERE_GRACE,
@@ -15,7 +16,6 @@ from llmc.core.moves.change import (
     RESTART,
     Move,
     awaits,
-    error,
     for_review,
     is_new_work,
     needs_input,
@@ -69,64 +69,30 @@ def commit_elsewhere(worker: Worker, event: ev.CommitElsewhere, policy: Policy) 
 def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
     if worker.work not in (Work.WORKING, Work.REJECTED) or worker.pending:
         return Move(worker)
-    quiet = event.state == "READY" and not worker.reports_events
+    may_move = policy.screen_may_move_work and event.confident
+    quiet = event.state == "READY" and (may_move or not worker.reports_events)
     if quiet and is_new_work(worker, worker.commit_sha):
         assert worker.commit_sha is not None
         return for_review(worker, worker.commit_sha)
-    if not (policy.screen_may_move_work and event.confident):
+    if not may_move:
         return Move(worker)
     if event.state == "NEEDS_CONFIRMATION":
         return needs_input(worker, f"its screen shows a dialog ({event.detail or 'unknown kind'})")
     if event.state == "ERROR":
-        return needs_input(worker, f"its screen shows an error ({event.detail or 'unknown kind'})")
+        why = f"its screen shows an error ({event.detail or 'unknown kind'})"
+        return turn_broken(replace(worker, turn=Turn.OVER), event.detail or "", why, event.at, None, policy)
     if event.state == "READY":
         # Agents do not report everything: no CLI tells of every Esc, nor of every failure of its provider.
         return needs_input(worker, "its screen is quiet and " + _what_is_missing(worker))
     return Move(worker)
 
 
+def screen_moved(worker: Worker, event: ev.ScreenMoved, policy: Policy) -> Move:
+    return Move(replace(worker, last_activity_unix=event.at))
+
+
 def _what_is_missing(worker: Worker) -> str:
     return "the end of its turn was not reported" if worker.reports_events else "there is no commit"
-
-
-def agent_exited(worker: Worker, event: ev.AgentExited, policy: Policy) -> Move:
-    if worker.session is not Session.UP or awaits(worker, StopSession, RemoveWorker):
-        return Move(worker)  # whoever starts or stops the session reports its end
-    worker = replace(worker, turn=Turn.OVER)
-    if event.signal is None and event.code in (0, 130):
-        ended = replace(worker, session=Session.DOWN)
-        return Move(ended, (Notify("exited", f"{worker.name}: the agent was closed"),), f"exit code {event.code}")
-    return _crashed(worker, event, policy)
-
-
-def _crashed(worker: Worker, event: ev.AgentExited, policy: Policy) -> Move:
-    how = f"signal {event.signal}" if event.signal is not None else f"exit code {event.code}"
-    if event.signal is None and event.code is None:
-        how = "nobody saw how"
-    last = worker.last_crash_unix
-    long_ago = last is None or event.at - last > policy.crash_count_reset_secs
-    count = 1 if long_ago else worker.crash_count + 1
-    worker = replace(worker, session=Session.CRASHED, crash_count=count, last_crash_unix=event.at)
-    why = f"the agent crashed ({how})" + (f": {event.last_words}" if event.last_words else "")
-    if not policy.restarts:
-        return Move(
-            worker, (Notify("crashed", f"{worker.name}: {why}; `llmc restart {worker.name}` starts it again"),), why
-        )
-    if count > policy.crash_limit:
-        return error(worker, f"{why}; {count} crashes, not restarted again")
-    due = event.at + policy.restart_backoff_secs * 2 ** (count - 1)
-    return Move(with_timer(worker, RESTART, due), (Notify("crashed", f"{worker.name}: {why}; restarting"),), why)
-
-
-def session_vanished(worker: Worker, event: ev.SessionVanished, policy: Policy) -> Move:
-    if worker.session is not Session.UP:
-        return Move(worker)
-    gone = replace(worker, session=Session.DOWN, turn=Turn.OVER)
-    if awaits(worker, StopSession, RemoveWorker):
-        return Move(gone)
-    return Move(
-        gone, (Notify("offline", f"{worker.name}: its session is gone; `llmc restart {worker.name}` brings it back"),)
-    )
 
 
 def session_found(worker: Worker, event: ev.SessionFound, policy: Policy) -> Move:
@@ -145,7 +111,10 @@ def woke(worker: Worker, event: ev.Woke, policy: Policy) -> Move:
         return helped(worker, event.at, policy)
     if event.timer == REBASE_ESCALATE:
         return escalated(worker, event.at)
-    if event.timer == RESTART and worker.session is Session.CRASHED and not worker.stopped_by_user:
+    if event.timer == GO_ON:
+        return wait_is_over(worker, policy)
+    down = worker.session in (Session.CRASHED, Session.DOWN)
+    if event.timer == RESTART and down and not worker.stopped_by_user:
         return start_asked(worker, ev.StartAsked(event.at), policy)
     return Move(worker)
 

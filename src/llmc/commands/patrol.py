@@ -1,0 +1,68 @@
+"""`llmc patrol`: looks at every worker now, repairs what no signal told of, and says what it found."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from pathlib import Path
+
+from llmc.app import App
+from llmc.commands.acting import catch_up
+from llmc.commands.result import Result
+from llmc.core.patrol import PatrolReport, told
+from llmc.daemon.patrol import Patrol, keep_patrol
+from llmc.daemon.process import running_daemon
+from llmc.errors import LlmcError
+from llmc.observe.overview import glance, unexpected
+from llmc.perform.settle import settle
+from llmc.site import Site
+from llmc.store.patrol_file import plain_report, read_report
+
+ANSWERED_WITHIN_SECS = 60.0
+LOOK_EVERY_SECS = 0.05
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    if running_daemon(site.root) is None:
+        report = _patrol(site)
+        return Result(told(report), plain_report(report))
+    data = _ask_daemon(site)
+    return Result(_text(data), data)
+
+
+def _patrol(site: Site) -> PatrolReport:
+    """Without a daemon the command does it itself, one worker after the other; nobody is brought up."""
+    patrol = Patrol(site.now())
+    site.ledger.remember_patrol(patrol.began)
+    state = site.ledger.load()
+    for name, kinds in unexpected(state, glance(site, state), site.ledger.policy_of).items():
+        before = site.worker(name)
+        patrol.cared_for[name] = (kinds, before)
+        with site.acting_for(name):
+            catch_up(site, name)
+            settle(site, name)
+        patrol.was_cared_for(name, site.worker(name))
+    return keep_patrol(site, patrol)
+
+
+def _ask_daemon(site: Site) -> dict[str, object]:
+    began = site.now()
+    Path(site.root.patrol_request).touch()
+    until = time.monotonic() + ANSWERED_WITHIN_SECS
+    while time.monotonic() < until:
+        report = read_report(site.root.patrol_file)
+        if report.get("last_run_unix", 0.0) >= began:
+            return report
+        time.sleep(LOOK_EVERY_SECS)
+    raise LlmcError("the daemon does not answer", "see `llmc doctor`, and `llmc status` for whether it runs")
+
+
+def _text(data: dict[str, object]) -> str:
+    repaired, troubles = data.get("repaired"), data.get("troubles")
+    lines = []
+    if isinstance(repaired, dict):
+        lines += [f"{name}: repaired what was missed: {', '.join(kinds)}" for name, kinds in repaired.items()]
+    if isinstance(troubles, dict):
+        lines += [f"{name}: {each['what']}; {each['do']}" for name, found in troubles.items() for each in found]
+    return "\n".join(lines) or "everything is as it should be"

@@ -1,0 +1,44 @@
+"""`run/patrol.json`: the report of the last patrol. Made anew by each one: a lost file loses only the counts."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from llmc.core.patrol import PatrolReport, with_counts
+
+
+def read_report(path: str) -> dict[str, Any]:
+    """What the file says, as plain values; empty when there is none, or none that can be read."""
+    try:
+        found = json.loads(Path(path).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def keep_report(path: str, report: PatrolReport) -> PatrolReport:
+    """The report with what earlier ones have counted. Only the daemon, or who stands in for it, writes."""
+    before = read_report(path)
+    counts = before.get("counts")
+    known = {kind: n for kind, n in counts.items() if isinstance(n, int)} if isinstance(counts, dict) else {}
+    runs = before.get("runs")
+    whole = with_counts(report, known, runs if isinstance(runs, int) else 0)
+    temporary = Path(f"{path}.{os.getpid()}")
+    temporary.write_text(json.dumps(plain_report(whole)), encoding="utf-8")
+    temporary.replace(path)
+    return whole
+
+
+def plain_report(report: PatrolReport) -> dict[str, Any]:
+    return {
+        "last_run_unix": report.last_run_unix,
+        "took_secs": round(report.took_secs, 3),
+        "runs": report.runs,
+        "repaired": {name: list(kinds) for name, kinds in report.repaired.items()},
+        "counts": dict(report.counts),
+        "troubles": {name: [asdict(each) for each in found] for name, found in report.troubles.items()},
+    }
