@@ -16,7 +16,10 @@ from llmc.errors import LlmcError
 from llmc.git.repository import status
 from llmc.model import Worker
 from llmc.observe.branches import work_ahead
+from llmc.observe.troubles import all_troubles
+from llmc.perform.diagnostics import latest_bundle
 from llmc.site import Site
+from llmc.store.patrol_file import read_report
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -24,6 +27,9 @@ def run(app: App, args: Namespace) -> Result:
     with acting_for(site, args.worker) as worker:
         signals = _signals(site, worker)
     moves = outlook(worker)
+    wrong = all_troubles(site, site.ledger.load()).get(worker.name, ())
+    bundle = latest_bundle(site.root, worker.name)
+    missed = read_report(site.root.patrol_file).get("counts") or {}
     evidence = worker.evidence
     since = age(time.time() - evidence.at_unix)
     lines = [
@@ -31,6 +37,11 @@ def run(app: App, args: Namespace) -> Result:
         f"because: {evidence.signal}, {since} ago" + (f": {one_line(evidence.detail, 200)}" if evidence.detail else ""),
         "signals now:",
         *(f"  {name}: {reading}" for name, reading in signals.items()),
+        *(["what is wrong:"] if wrong else []),
+        *(f"  {each.what}; {each.do}" for each in wrong),
+        *([f"last diagnostics: {bundle}"] if bundle else []),
+        f"autonomy: {site.ledger.policy_of(worker.name).autonomy.value}{_resumable(worker)}",
+        *([f"signals missed so far (all workers): {_counts(missed)}"] if any(missed.values()) else []),
         "what comes next:",
         *(f"  {move}" for move in moves),
     ]
@@ -42,9 +53,20 @@ def run(app: App, args: Namespace) -> Result:
         "evidence": asdict(evidence),
         "signals": dict(signals),
         "next": list(moves),
+        "troubles": [asdict(each) for each in wrong],
+        "diagnostics": bundle,
+        "patrol_counts": missed,
         "pending": [step.name for step in worker.pending],
     }
     return Result("\n".join(lines), data)
+
+
+def _resumable(worker: Worker) -> str:
+    return f"; its conversation can be resumed ({worker.conversation})" if worker.conversation else ""
+
+
+def _counts(missed: dict[str, int]) -> str:
+    return ", ".join(f"{kind} {count}" for kind, count in missed.items() if count)
 
 
 def _signals(site: Site, worker: Worker) -> dict[str, str]:

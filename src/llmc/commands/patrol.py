@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 from llmc.app import App
 from llmc.commands.acting import catch_up
@@ -24,11 +25,8 @@ LOOK_EVERY_SECS = 0.05
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    if running_daemon(site.root) is None:
-        report = _patrol(site)
-        return Result(told(report), plain_report(report))
-    data = _ask_daemon(site)
-    return Result(_text(data), data)
+    report = _ask_daemon(site) if running_daemon(site.root) is not None else plain_report(_patrol(site))
+    return Result(told(report), report)
 
 
 def _patrol(site: Site) -> PatrolReport:
@@ -46,7 +44,7 @@ def _patrol(site: Site) -> PatrolReport:
     return keep_patrol(site, patrol)
 
 
-def _ask_daemon(site: Site) -> dict[str, object]:
+def _ask_daemon(site: Site) -> dict[str, Any]:
     began = site.now()
     Path(site.root.patrol_request).touch()
     until = time.monotonic() + ANSWERED_WITHIN_SECS
@@ -56,13 +54,3 @@ def _ask_daemon(site: Site) -> dict[str, object]:
             return report
         time.sleep(LOOK_EVERY_SECS)
     raise LlmcError("the daemon does not answer", "see `llmc doctor`, and `llmc status` for whether it runs")
-
-
-def _text(data: dict[str, object]) -> str:
-    repaired, troubles = data.get("repaired"), data.get("troubles")
-    lines = []
-    if isinstance(repaired, dict):
-        lines += [f"{name}: repaired what was missed: {', '.join(kinds)}" for name, kinds in repaired.items()]
-    if isinstance(troubles, dict):
-        lines += [f"{name}: {each['what']}; {each['do']}" for name, found in troubles.items() for each in found]
-    return "\n".join(lines) or "everything is as it should be"

@@ -6,7 +6,7 @@ import os
 import time
 
 from llmc.core.display import age, one_line
-from llmc.store.snapshot import read_attention, read_daemon_pid, read_radar, read_state
+from llmc.store.snapshot import read_attention, read_daemon_pid, read_patrol, read_radar, read_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +31,13 @@ def status_document(root: Root) -> dict[str, Any]:
     pid = read_daemon_pid(root.daemon_lock)
     live = _live_sessions(root) if pid is None else None
     attention = read_attention(root.inside("run", "attention"))
+    patrol = read_patrol(root.patrol_file)
     now = time.time()
     conflicts = _conflicts(read_radar(root.radar_file), now)
     workers = [_worker(worker, live, attention.get(name), now) for name, worker in state["workers"].items()]
     for worker in workers:
         worker["conflicts"] = conflicts.get(worker["name"])
+        worker["troubles"] = _troubles(worker, patrol)
     return {
         "schema": 1,
         "root": root.path,
@@ -43,6 +45,7 @@ def status_document(root: Root) -> dict[str, Any]:
         "branch": _branch(root),
         "last_reviewed_worker": state.get("last_reviewed_worker"),
         "patrol_last_run_unix": state.get("patrol_last_run_unix"),
+        "patrol": {key: patrol.get(key) for key in ("last_run_unix", "took_secs", "repaired", "counts", "runs")},
         "workers": workers,
     }
 
@@ -118,6 +121,13 @@ def _conflicts(radar: dict[str, Any] | None, now: float) -> dict[str, dict[str, 
     return found
 
 
+def _troubles(worker: dict[str, Any], patrol: dict[str, Any]) -> list[Any]:
+    """What the last patrol said of the worker, unless something has happened to it since."""
+    found = (patrol.get("troubles") or {}).get(worker["name"]) or []
+    since = float(patrol.get("last_run_unix") or 0.0) + float(patrol.get("took_secs") or 0.0)
+    return found if float(worker.get("last_activity_unix") or 0.0) <= since else []
+
+
 def status_text(document: dict[str, Any]) -> str:
     daemon = document["daemon"]
     running = f"daemon runs (pid {daemon['pid']})" if daemon["running"] else "no daemon: `llmc up` starts it"
@@ -129,7 +139,17 @@ def status_text(document: dict[str, Any]) -> str:
     lines += [_line(worker, width) for worker in workers]
     if daemon["running"]:
         lines += [line for worker in workers for line in _to_come(worker, document["branch"])]
-    return "\n".join(lines)
+    lines += [f"! {worker['name']}: {each['what']}; {each['do']}" for worker in workers for each in worker["troubles"]]
+    return "\n".join([*lines, *_patrol_line(document["patrol"])])
+
+
+def _patrol_line(patrol: dict[str, Any]) -> list[str]:
+    """Only when there is something to tell: what signals missed, and how often by now."""
+    counts = patrol.get("counts") or {}
+    told = ", ".join(f"{kind} {count}" for kind, count in counts.items() if count)
+    if not told:
+        return []
+    return [f"patrol {age(time.time() - float(patrol.get('last_run_unix') or 0.0))} ago; missed so far: {told}"]
 
 
 def _line(worker: dict[str, Any], width: int) -> str:
@@ -138,6 +158,9 @@ def _line(worker: dict[str, Any], width: int) -> str:
     hidden = f" ({worker['work']})" if status == "offline" and worker["work"] != "idle" else ""
     if worker["session"] == "starting":
         hidden = " (starting)"
+    blocked = worker.get("blocked")
+    if blocked:
+        hidden = f" ({_blocked_words(blocked)})"
     if worker["session"] == "up" and worker.get("turn") == "unknown" and not worker.get("reports_events"):
         hidden += " (no reports)"  # it was given a text and reported nothing
     attention = ATTENTION_SHOWN.get(worker["attention"]["state"], "")
@@ -161,6 +184,12 @@ def _to_come(worker: dict[str, Any], branch: str | None) -> list[str]:
         for name, files in against.items()
         if files
     ]
+
+
+def _blocked_words(blocked: dict[str, Any]) -> str:
+    until = blocked.get("until_unix")
+    words = str(blocked.get("kind")).replace("_", " ")
+    return f"{words} until {time.strftime('%H:%M', time.localtime(until))}" if until else words
 
 
 def run(app: App, args: Namespace) -> Result:

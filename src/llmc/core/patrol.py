@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 from llmc.core.troubles import Trouble
 
@@ -46,9 +47,9 @@ def with_counts(report: PatrolReport, before: Mapping[str, int], runs: int) -> P
     )
 
 
-def told(report: PatrolReport) -> str:
-    """The report in sentences."""
-    lines = [f"{name}: repaired what was missed: {', '.join(kinds)}" for name, kinds in report.repaired.items()]
-    for name, found in report.troubles.items():
-        lines += [f"{name}: {each.what}; {each.do}" for each in found]
+def told(report: Mapping[str, Any]) -> str:
+    """A report, as it is kept in its file, in sentences."""
+    lines = [f"{name}: repaired what was missed: {', '.join(kinds)}" for name, kinds in report["repaired"].items()]
+    for name, found in report["troubles"].items():
+        lines += [f"{name}: {each['what']}; {each['do']}" for each in found]
     return "\n".join(lines) or "everything is as it should be"

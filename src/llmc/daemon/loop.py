@@ -127,10 +127,7 @@ class Daemon:
             elif name == branches.NAME:
                 watch_branches(self.site.root, self.watch, self.known)
                 self.patrols.look_at_all(self.site)
-            elif name == PATROL:
-                if was_asked_for(self.site):
-                    self.patrols.begin(self.site)
-            else:
+            elif name != PATROL:
                 self._soon(name)
 
     def _collect(self) -> None:
@@ -209,6 +206,8 @@ class Daemon:
             if self.goes_on_patrol and self.known:
                 self.radar.changed(self.known)
                 self.patrols.begin(self.site)
+        if not self.patrols.is_under_way and was_asked_for(self.site):
+            self.patrols.begin(self.site)
         if self.patrols.go_on(self.site) is not None:
             self.screens.look_once(silent_workers(self.site))
             self.changed(self.site)

@@ -19,7 +19,7 @@ from llmc.model import Worker
 from llmc.observe.overview import glance, unexpected
 from llmc.observe.troubles import all_troubles
 from llmc.site import Site
-from llmc.store.patrol_file import keep_report
+from llmc.store.patrol_file import keep_report, plain_report
 
 SURE_AFTER_SECS = 2.0
 """A signal is dealt with in much less."""
@@ -89,6 +89,10 @@ class Patrols:
         self._under_way: Patrol | None = None
 
     @property
+    def is_under_way(self) -> bool:
+        return self._under_way is not None
+
+    @property
     def look_again_at(self) -> float | None:
         return self._under_way.look_again_at if self._under_way is not None else None
 
@@ -143,7 +147,7 @@ class Patrols:
     def _report(self, site: Site, patrol: Patrol) -> PatrolReport:
         report = keep_patrol(site, patrol)
         if report.repaired:
-            self._journal.note(f"patrol: {told(report)}")
+            self._journal.note(f"patrol: {told(plain_report(report))}")
         return report
 
     def _heeding(self, act: Callable[[], T]) -> T | None:

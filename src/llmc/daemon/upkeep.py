@@ -1,4 +1,4 @@
-"""What is cleared away now and then: backups that are too old, the far end of the log of events."""
+"""What is cleared away now and then: old backups, the far end of the log of events, unfinished reports."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 
 from llmc.git.backup import expire_backups
 from llmc.site import Site
+from llmc.store.spool import sweep
 
 EVERY_SECS = 3600.0
 EVENTS_KEPT = 100_000
@@ -23,3 +24,5 @@ class Upkeep:
         keep = site.config.backup
         expire_backups(site.git, site.root.path, keep.keep_days, keep.keep_count, site.now())
         site.ledger.events.prune(EVENTS_KEPT)
+        for name in site.ledger.load().workers:
+            sweep(site.root.spool(name), site.now() - EVERY_SECS)

@@ -14,30 +14,35 @@ from llmc.observe.branches import new_work, work_elsewhere
 from llmc.site import Site, local_offset
 from llmc.store.spool import SpooledEvent, pending, take
 
-BATCH = 200
-MOST_BATCHES = 50
-"""A flood of reports must not keep the daemon from everything else."""
+BATCH = 5_000
+MOST_BATCHES = 2
+"""A flood of reports must not keep the daemon from everything else. Each batch costs a look at the whole directory."""
 
 
 def report_events(site: Site, worker: Worker) -> Iterator[tuple[ev.Event | None, Callable[[], None]]]:
     """Each event with what to call once it is kept: until then its file stays in the spool."""
     translate = site.agent_of(worker).translate
-    for spooled in _spooled(site.root.spool(worker.name)):
+    for spooled, following in _spooled(site.root.spool(worker.name)):
         report = translate(spooled.data)
         event = None
-        if report is not None:
+        if report is not None and not _says_the_same(report, translate(following.data) if following else None):
             note_report(site, worker.name, report, spooled.at_unix)
             event = _as_event(site, worker, report, spooled.at_unix)
         yield event, lambda spooled=spooled: take(spooled)  # type: ignore[misc]
 
 
-def _spooled(directory: str) -> Iterator[SpooledEvent]:
-    """Whoever asks takes each one before asking for the next: then the next batch is another one."""
+def _says_the_same(report: Report, following: Report | None) -> bool:
+    """One tool after the other: the last of them tells all that the others tell."""
+    return following is not None and report.kind == following.kind == "activity"
+
+
+def _spooled(directory: str) -> Iterator[tuple[SpooledEvent, SpooledEvent | None]]:
+    """Each with the one that follows it. Whoever asks takes each one: then the next batch is another one."""
     for _ in range(MOST_BATCHES):
         batch = pending(directory, limit=BATCH)
         if not batch:
             return
-        yield from batch
+        yield from zip(batch, [*batch[1:], None], strict=True)
 
 
 def _as_event(site: Site, worker: Worker, report: Report, at: float) -> ev.Event | None:

@@ -6,16 +6,24 @@ import sys
 
 from llmc.core.effects import Notify
 from llmc.core.lifecycle import Decision
+from llmc.model import Worker
+from llmc.perform.diagnostics import write_bundle
 from llmc.site import Site
 
-BELL_KINDS = frozenset(("needs_review", "needs_input", "error", "crashed", "conflict"))
+BELL_KINDS = frozenset(("needs_review", "needs_input", "error", "crashed", "conflict", "blocked", "stuck"))
 
 
 def tell(site: Site, decision: Decision) -> None:
     for notice in decision.notices:
-        site.ledger.note(decision.worker.name, site.now(), "notice", notice.text)
+        site.ledger.note(decision.worker.name, site.now(), "notice", _with_diagnostics(site, decision.worker, notice))
         if _rings(site, notice):
             _ring()
+
+
+def _with_diagnostics(site: Site, worker: Worker, notice: Notify) -> str:
+    """What the person is told; when somebody is called for good, with the place where all that is known is kept."""
+    written = write_bundle(site, worker, notice.text) if notice.escalates else None
+    return f"{notice.text}; what is known is in {written}" if written else notice.text
 
 
 def _rings(site: Site, notice: Notify) -> bool:

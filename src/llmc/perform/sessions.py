@@ -14,7 +14,7 @@ from llmc.host.processes import descendants, end_tree, is_running, wait_for_end
 from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
 from llmc.site import Site
-from llmc.store.spool import pending as spooled
+from llmc.store.spool import peek
 from llmc.tmux.parsing import Pane, last_words
 from llmc.tmux.server import CONFIGURATION
 
@@ -142,8 +142,8 @@ def _pass_dialog(site: Site, pane: Pane, dialog: Cue, passed: dict[str, float]) 
 
 
 def _reported_start(site: Site, worker: Worker, agent: Agent, began: float) -> bool:
-    found = ((agent.translate(event.data), event.at_unix) for event in spooled(site.root.spool(worker.name)))
-    return any(report is not None and report.kind == "session_start" and at >= began - 1 for report, at in found)
+    found = (agent.translate(data) for data, _ in peek(site.root.spool(worker.name), since_unix=began - 1))
+    return any(report is not None and report.kind == "session_start" for report in found)
 
 
 def _ended_at_once(site: Site, step: Step, pane: Pane) -> ev.StepResult:

@@ -90,6 +90,15 @@ def read_radar(path: str) -> dict[str, Any] | None:
         return None
 
 
+def read_patrol(path: str) -> dict[str, Any]:
+    """The report of the last patrol; empty when there is none."""
+    try:
+        found = _parse(_read(path))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def read_daemon_pid(lock: str) -> int | None:
     """The process that holds the daemon's lock; None when nobody does."""
     import fcntl

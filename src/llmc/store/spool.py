@@ -18,6 +18,7 @@ from llmc.store.lock import disk_errors
 MAX_EVENT_BYTES = 4 << 20
 MAX_BATCH_BYTES = 16 << 20
 KEPT_BAD = 50
+KEPT_BYTES = 64 << 10
 BAD = "bad"
 
 
@@ -57,6 +58,16 @@ def take(event: SpooledEvent) -> None:
     path = Path(event.directory, event.name)
     with disk_errors(path):
         path.unlink(missing_ok=True)
+
+
+def sweep(directory: Path | str, older_than_unix: float) -> None:
+    """Removes what writers have begun and never finished: they were ended on the way."""
+    with suppress(FileNotFoundError), disk_errors(directory), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
+                with suppress(FileNotFoundError):
+                    if entry.stat(follow_symlinks=False).st_mtime < older_than_unix:
+                        os.unlink(entry.path)
 
 
 def peek(directory: Path | str, *, since_unix: float = 0.0) -> list[tuple[dict[str, object], float]]:
@@ -140,6 +151,9 @@ def _set_aside(directory: Path, name: str, why: str) -> None:
     bad.mkdir(mode=0o700, exist_ok=True)
     kept_as = bad / f"{time.time_ns()}.json"
     (directory / name).rename(kept_as)
+    with suppress(OSError):
+        if kept_as.is_file() and not kept_as.is_symlink() and kept_as.stat().st_size > MAX_EVENT_BYTES:
+            os.truncate(kept_as, KEPT_BYTES)  # its beginning tells what it was
     with suppress(OSError):  # a full disk must not stop the queue
         kept_as.with_suffix(".note").write_text(f"{name}: {why}\n", encoding="utf-8", errors="backslashreplace")
     for old in sorted(bad.glob("*.json"))[:-KEPT_BAD]:
