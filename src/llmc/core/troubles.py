@@ -31,12 +31,10 @@ def _blocked(worker: Worker, policy: Policy, now: float) -> Trouble | None:
     due = min((at for at in worker.timers.values() if at > now), default=None)
     if policy.recovers and due is not None:
         return Trouble("blocked", what, f"it goes on by itself in {age(due - now)}")
+    go_on = f"`llmc message {worker.name} ...`" if worker.session is Session.UP else f"`llmc restart {worker.name}`"
     if worker.blocked.kind == "auth":
-        return Trouble(
-            "blocked", what, f"`llmc attach {worker.name}` and log in, then `llmc message {worker.name} ...`"
-        )
-    verb = "message" if worker.session is Session.UP else "restart"
-    return Trouble("blocked", what, f"`llmc {verb} {worker.name}{' ...' if verb == 'message' else ''}` when it is over")
+        return Trouble("blocked", what, f"`llmc attach {worker.name}` and log in, then {go_on}")
+    return Trouble("blocked", what, f"{go_on} when it is over")
 
 
 BLOCKED_WORDS = {
@@ -74,12 +72,11 @@ def _ended(worker: Worker) -> str:
 def _stuck(worker: Worker, screen: str | None, policy: Policy, now: float) -> Trouble | None:
     at_work = worker.work in (Work.WORKING, Work.REJECTED) and worker.session is Session.UP and not worker.pending
     silent = now - worker.last_activity_unix
-    if not at_work or silent < policy.quiet_after_secs:
+    if not at_work or silent < min(policy.quiet_after_secs, policy.nudge_after_secs):
         return None
     if screen == "NEEDS_CONFIRMATION":
-        return Trouble(
-            "dialog", "its screen shows a dialog", f"`llmc peek {worker.name}`, `llmc answer {worker.name} ...`"
-        )
+        answer = f"`llmc peek {worker.name}`, then `llmc answer {worker.name} ...`"
+        return Trouble("dialog", "its screen shows a dialog", answer)
     go_on = f"`llmc peek {worker.name}`, then `llmc message {worker.name} ...`"
     if screen == "ERROR":
         return Trouble("failed", "its screen shows an error", go_on)

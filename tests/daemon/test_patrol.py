@@ -1,0 +1,99 @@
+"""The patrol: repairs what no signal told of, counts it, and says so; one at a time, when it is due or asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from llmc.core.patrol import Miss
+from llmc.model import Session, Work
+from testing.story import Story, end_abruptly, told_in
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    with told_in(tmp_path) as story:
+        yield story
+
+
+def commit_unseen(story: Story, name: str) -> str:
+    """The branch of a worker moves, and nothing that is watched does."""
+    tree = story.git("rev-parse", f"{story.worker(name).branch}^{{tree}}", cwd=story.root.path)
+    base = story.worker(name).base_sha
+    assert base is not None
+    sha = story.git("commit-tree", tree, "-p", base, "-m", "Unseen", cwd=story.root.path)
+    story.git("update-ref", f"refs/heads/{story.worker(name).branch}", sha, cwd=story.root.path)
+    return sha
+
+
+def counts(story: Story) -> dict[str, int]:
+    return {kind: count for kind, count in story.json("status")["patrol"]["counts"].items() if count}
+
+
+def test_nothing_missed_is_nothing_counted(story: Story) -> None:
+    story.begin("adam", "baker", defaults__patrol_interval_secs="0.3").up()
+    story.work("adam", "write a.txt x", "commit Add a")
+    story.work("baker", "write b.txt x", "commit Add b")
+    runs = story.json("status")["patrol"]["runs"]
+    story.until(lambda: story.json("status")["patrol"]["runs"] >= runs + 3)
+    assert counts(story) == {}
+    assert "missed so far" not in story.llmc("status").out
+
+
+def test_what_was_missed_is_repaired_and_counted(story: Story) -> None:
+    story.begin("adam", "baker").up()
+    assert story.llmc("patrol").out == "everything is as it should be\n"
+    sha = commit_unseen(story, "adam")
+    said = story.json("patrol")
+    assert said["repaired"] == {"adam": [Miss.BRANCH.value]}
+    assert story.wait("adam", Work.NEEDS_REVIEW).commit_sha == sha
+    assert counts(story) == {"branch": 1}
+    commit_unseen(story, "baker")
+    assert story.json("patrol")["counts"]["branch"] == 2
+    assert "missed so far: branch 2" in story.llmc("status").out
+    assert "branch 2" in story.llmc("explain", "baker").out
+    log = Path(story.root.daemon_log).read_text()
+    assert "patrol: baker: repaired what was missed: branch" in log
+    assert [event.detail for event in story.events("adam", "patrol")] == ["repaired what was missed: branch"]
+
+
+def test_what_has_to_be_as_it_is_counts_for_nothing(story: Story) -> None:
+    """Work that cannot be brought up to date is looked at by each patrol, and no signal was missed."""
+    story.begin("adam").up()
+    done = story.work("adam", "write a.txt x", "commit Add a")
+    Path(done.worktree_path, "left.txt").write_text("not committed\n")
+    story.commit_upstream("b.txt", "b\n", "By hand")
+    for _ in range(2):
+        assert story.json("patrol")["repaired"] == {}
+    assert story.worker("adam").commit_sha == done.commit_sha
+    assert counts(story) == {}
+
+
+def test_without_a_daemon_the_command_does_it_itself(story: Story) -> None:
+    story.begin("adam", "baker").up()
+    end_abruptly(story.daemon())
+    commit_unseen(story, "adam")
+    end_abruptly(story.pane("baker").pid)
+    said = story.json("patrol")
+    assert "branch" in said["repaired"]["adam"]
+    assert "session" in said["repaired"]["baker"]
+    assert story.worker("adam").work is Work.NEEDS_REVIEW
+    assert story.worker("baker").session is Session.CRASHED
+    assert [each["kind"] for each in said["troubles"]["baker"]] == ["crashed"]
+
+
+def test_many_may_ask_at_once(story: Story) -> None:
+    story.begin("adam", "baker").up()
+    runs = story.json("status")["patrol"]["runs"] or 0
+    asking = [story.spawn("patrol") for _ in range(3)]
+    assert [each.wait(60) for each in asking] == [0, 0, 0]
+    assert story.json("status")["patrol"]["runs"] > runs
+
+
+def test_no_patrol_means_none_but_the_one_that_is_asked_for(story: Story) -> None:
+    story.begin("adam", defaults__patrol_interval_secs="0.1")
+    story.llmc("up", "--detach", "--no-patrol")
+    assert story.json("status")["patrol"]["runs"] is None
+    assert story.json("patrol")["runs"] == 1
