@@ -63,7 +63,7 @@ def prompts_accepted(root: AgentRoot) -> int:
 def has_finished_in_its_conversation(root: AgentRoot) -> None:
     wait_until(lambda: root.status()["status"] == "needs_review", PATIENCE_SECS)
     assert subject(root) == "Add feature.txt"
-    assert prompts_accepted(root) == 2
+    assert prompts_accepted(root) == 2, root.done("events", "w", "-n", "100")
     notes = [prompt for prompt in root.models.prompts() if NOTE in prompt]
     assert len(notes) == 1
     assert "started again with this conversation" in notes[0]

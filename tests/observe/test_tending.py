@@ -95,6 +95,21 @@ def test_a_flood_of_reports_is_read_to_its_end(story: Story) -> None:
     assert list(Path(story.root.spool("adam")).glob("*.json")) == []
 
 
+def test_a_long_row_of_tools_is_one_sign_of_life(story: Story) -> None:
+    """An agent that reports like mad, or that was left alone for days, keeps nobody from anything."""
+    at_work(story, last_activity_unix=0.0)
+    spool = Path(story.root.spool("adam"))
+    spool.mkdir(parents=True)
+    for number in range(2_100):
+        (spool / f"{number:06d}.json").write_text('{"event": "activity", "tool": "Edit"}')
+    before = len(story.events("adam"))
+    tend(story)
+    assert len(list(spool.iterdir())) == 100, "so many at a time, and the rest the next time"
+    tend(story)
+    assert list(spool.iterdir()) == []
+    assert len(story.events("adam")) - before < 10
+
+
 def test_what_is_no_report_holds_up_nothing(story: Story) -> None:
     at_work(story)
     report(story, "adam", "turn_start")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from llmc.store import spool
-from llmc.store.spool import make_spool, peek, pending, take
+from llmc.store.spool import make_spool, peek, pending, sweep, take
 
 
 @pytest.fixture
@@ -197,3 +197,21 @@ while number != 399:
     peeker.wait()
     assert sorted(map(int, taken.split())) == list(range(400))
     assert not (directory / "bad").exists()
+
+
+def test_a_huge_report_takes_no_room_once_it_is_set_aside(directory: Path) -> None:
+    with (directory / "1.json").open("wb") as file:
+        file.truncate(1 << 30)  # nothing is written: the file has a hole
+    assert pending(directory) == []
+    (kept,) = (directory / "bad").glob("*.json")
+    assert kept.stat().st_size == spool.KEPT_BYTES
+    assert "larger than" in bad(directory)[0]
+
+
+def test_what_was_never_finished_is_swept_away(directory: Path) -> None:
+    drop(directory, ".old", {}, at=1_000)
+    drop(directory, ".new", {}, at=3_000)
+    drop(directory, "done.json", {}, at=1_000)
+    sweep(directory, 2_000)
+    sweep(directory.parent / "nobody", 2_000)
+    assert sorted(path.name for path in directory.iterdir()) == [".new", "done.json"]

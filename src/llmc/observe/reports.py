@@ -14,7 +14,7 @@ from llmc.observe.branches import new_work, work_elsewhere
 from llmc.site import Site, local_offset
 from llmc.store.spool import SpooledEvent, pending, take
 
-BATCH = 5_000
+BATCH = 1_000
 MOST_BATCHES = 2
 """A flood of reports must not keep the daemon from everything else. Each batch costs a look at the whole directory."""
 

@@ -62,7 +62,7 @@ def take(event: SpooledEvent) -> None:
 
 def sweep(directory: Path | str, older_than_unix: float) -> None:
     """Removes what writers have begun and never finished: they were ended on the way."""
-    with suppress(FileNotFoundError), disk_errors(directory), os.scandir(directory) as entries:
+    with disk_errors(directory), suppress(FileNotFoundError), os.scandir(directory) as entries:
         for entry in entries:
             if entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
                 with suppress(FileNotFoundError):
@@ -152,7 +152,7 @@ def _set_aside(directory: Path, name: str, why: str) -> None:
     kept_as = bad / f"{time.time_ns()}.json"
     (directory / name).rename(kept_as)
     with suppress(OSError):
-        if kept_as.is_file() and not kept_as.is_symlink() and kept_as.stat().st_size > MAX_EVENT_BYTES:
+        if kept_as.is_file() and not kept_as.is_symlink() and kept_as.stat().st_size > 2 * MAX_EVENT_BYTES:
             os.truncate(kept_as, KEPT_BYTES)  # its beginning tells what it was
     with suppress(OSError):  # a full disk must not stop the queue
         kept_as.with_suffix(".note").write_text(f"{name}: {why}\n", encoding="utf-8", errors="backslashreplace")
