@@ -60,10 +60,17 @@ def prompts_accepted(root: AgentRoot) -> int:
     return sum(event["signal"] == "hook.prompt" for event in events)
 
 
-def has_finished_in_its_conversation(root: AgentRoot) -> None:
-    wait_until(lambda: root.status()["status"] == "needs_review", PATIENCE_SECS)
+def wait_for_review(root: AgentRoot) -> None:
+    try:
+        wait_until(lambda: root.status()["status"] == "needs_review", PATIENCE_SECS)
+    except AssertionError as late:
+        raise AssertionError(f"{late}\n{root.done('events', 'w')}\n{root.done('peek', 'w')}") from None
     assert subject(root) == "Add feature.txt"
-    assert prompts_accepted(root) == 2, root.done("events", "w", "-n", "100")
+
+
+def has_finished_in_its_conversation(root: AgentRoot) -> None:
+    wait_for_review(root)
+    assert prompts_accepted(root) == 2, root.done("events", "w")
     notes = [prompt for prompt in root.models.prompts() if NOTE in prompt]
     assert len(notes) == 1
     assert "started again with this conversation" in notes[0]
@@ -102,5 +109,4 @@ def test_unasked_it_is_only_shown(agent_machine: AgentMachine, tmp_path: Path) -
     assert root.status()["work"] == "working"
     assert prompts_accepted(root) == 1, "nobody has told it to go on yet"
     root.done("message", "w", f"Go on; {NOTE}.")
-    wait_until(lambda: root.status()["status"] == "needs_review", PATIENCE_SECS)
-    assert subject(root) == "Add feature.txt"
+    wait_for_review(root)

@@ -84,8 +84,9 @@ LAST_LINES = 3
 
 
 def last_words(screen: str) -> str:
-    """The last lines that the program itself wrote: tmux adds "Pane is dead" below them."""
-    lines = [line.strip() for line in screen.splitlines() if line.strip() and "Pane is dead" not in line]
+    """The last lines with words that the program itself wrote: tmux adds "Pane is dead" below them."""
+    worded = (line.strip() for line in screen.splitlines() if any(character.isalnum() for character in line))
+    lines = [line for line in worded if "Pane is dead" not in line]
     return " / ".join(lines[-LAST_LINES:])
 
 
