@@ -12,7 +12,7 @@ from llmc.root import Root
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from testing.models.steps import Commit, Run, Step, Text
-from testing.real_agents import AgentMachine, AgentRoot, make_agent_root
+from testing.real_agents import AGENTS, ONE_AT_A_TIME, AgentMachine, AgentRoot, make_agent_root
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
@@ -20,6 +20,12 @@ from testing.waiting import wait_until
 PATIENCE_SECS = 100.0
 TASK = "Add the feature."
 NOTE = "the session ended while you worked"
+
+
+def agents(*names: str) -> pytest.MarkDecorator:
+    """Only these: each takes its time."""
+    chosen = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS if agent.name in names]
+    return pytest.mark.parametrize("real_agent", chosen, indirect=True)
 
 
 def answers(prompt: str) -> list[Step]:
@@ -78,6 +84,7 @@ def has_finished_in_its_conversation(root: AgentRoot) -> None:
     assert any(TASK in turn.text for turn in last.turns), "the model knows of the task only by the conversation before"
 
 
+@agents("claude", "codex", "gemini")
 @pytest.mark.timeout(400)
 def test_killed_in_the_middle_it_goes_on_in_its_conversation(agent_machine: AgentMachine, tmp_path: Path) -> None:
     root = in_the_middle(agent_machine, tmp_path, "auto")
@@ -86,6 +93,7 @@ def test_killed_in_the_middle_it_goes_on_in_its_conversation(agent_machine: Agen
     assert root.status()["crash_count"] == 1
 
 
+@agents("claude")
 @pytest.mark.timeout(400)
 def test_after_a_reboot_everybody_is_back_at_work(agent_machine: AgentMachine, tmp_path: Path) -> None:
     root = in_the_middle(agent_machine, tmp_path, "auto")
@@ -96,6 +104,7 @@ def test_after_a_reboot_everybody_is_back_at_work(agent_machine: AgentMachine, t
     assert root.status()["crash_count"] == 0
 
 
+@agents("claude")
 @pytest.mark.timeout(300)
 def test_unasked_it_is_only_shown(agent_machine: AgentMachine, tmp_path: Path) -> None:
     root = in_the_middle(agent_machine, tmp_path, "manual")

@@ -119,13 +119,6 @@ def test_who_waited_for_a_person_still_waits_after_a_restart(work):
     assert play(waiting, ev.SessionReady(NOW, first(waiting), True, go_on="go on")).pending == ()
 
 
-def test_an_agent_in_a_conflict_goes_on_with_it():
-    rebasing = replace(AT_WORK, work=Work.REBASING, commit_sha=A, conflicted_files=("a.py",), session=Session.STARTING)
-    starting = with_steps(rebasing, StartSession())
-    back = play(starting, ev.SessionReady(NOW, first(starting), True, go_on="resolve"))
-    assert effects(back) == [Deliver("resolve", Purpose.GO_ON)]
-
-
 def test_an_agent_that_says_it_cannot_run_is_not_restarted():
     fatal = play(AT_WORK, ev.AgentExited(NOW, 1, last_words="FATAL no such model"))
     assert (fatal.work, dict(fatal.timers)) == (Work.ERROR, {})

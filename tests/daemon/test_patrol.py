@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from llmc.core.patrol import Miss
-from llmc.model import Session, Work
+from llmc.model import Session, Turn, Work
 from testing.story import Story, end_abruptly, told_in
+
+
+QUESTION = '{"event": "question", "text": "which one?"}'
 
 
 @pytest.fixture
@@ -18,14 +21,19 @@ def story(tmp_path: Path) -> Iterator[Story]:
         yield story
 
 
-def commit_unseen(story: Story, name: str) -> str:
-    """The branch of a worker moves, and nothing that is watched does."""
-    tree = story.git("rev-parse", f"{story.worker(name).branch}^{{tree}}", cwd=story.root.path)
-    base = story.worker(name).base_sha
-    assert base is not None
-    sha = story.git("commit-tree", tree, "-p", base, "-m", "Unseen", cwd=story.root.path)
-    story.git("update-ref", f"refs/heads/{story.worker(name).branch}", sha, cwd=story.root.path)
-    return sha
+def at_work(story: Story, *names: str) -> None:
+    for name in names:
+        story.task(name, "hang")
+        story.until(lambda name=name: story.worker(name).turn is Turn.OPEN)
+
+
+def ask_unseen(story: Story, name: str) -> None:
+    """The agent asks something, in a directory that has taken the place of the one that is watched."""
+    spool = Path(story.root.spool(name))
+    story.until(lambda: not list(spool.glob("*.json")))
+    spool.rename(spool.with_name(f"{name}-watched"))
+    spool.mkdir()
+    (spool / "1.json").write_text(QUESTION)
 
 
 def counts(story: Story) -> dict[str, int]:
@@ -44,19 +52,20 @@ def test_nothing_missed_is_nothing_counted(story: Story) -> None:
 
 def test_what_was_missed_is_repaired_and_counted(story: Story) -> None:
     story.begin("adam", "baker").up()
+    at_work(story, "adam", "baker")
     assert story.llmc("patrol").out == "everything is as it should be\n"
-    sha = commit_unseen(story, "adam")
+    ask_unseen(story, "adam")
     said = story.json("patrol")
-    assert said["repaired"] == {"adam": [Miss.BRANCH.value]}
-    assert story.wait("adam", Work.NEEDS_REVIEW).commit_sha == sha
-    assert counts(story) == {"branch": 1}
-    commit_unseen(story, "baker")
-    assert story.json("patrol")["counts"]["branch"] == 2
-    assert "missed so far: branch 2" in story.llmc("status").out
-    assert "branch 2" in story.llmc("explain", "baker").out
+    assert said["repaired"] == {"adam": [Miss.REPORT.value]}
+    assert story.wait("adam", Work.NEEDS_INPUT).evidence.detail == "it asks: which one?"
+    assert counts(story) == {"report": 1}
+    ask_unseen(story, "baker")
+    assert story.json("patrol")["counts"]["report"] == 2
+    assert "missed so far: report 2" in story.llmc("status").out
+    assert "report 2" in story.llmc("explain", "baker").out
     log = Path(story.root.daemon_log).read_text()
-    assert "patrol: baker: repaired what was missed: branch" in log
-    assert [event.detail for event in story.events("adam", "patrol")] == ["repaired what was missed: branch"]
+    assert "patrol: baker: repaired what was missed: report" in log
+    assert [event.detail for event in story.events("adam", "patrol")] == ["repaired what was missed: report"]
 
 
 def test_what_has_to_be_as_it_is_counts_for_nothing(story: Story) -> None:
@@ -73,13 +82,14 @@ def test_what_has_to_be_as_it_is_counts_for_nothing(story: Story) -> None:
 
 def test_without_a_daemon_the_command_does_it_itself(story: Story) -> None:
     story.begin("adam", "baker").up()
+    at_work(story, "adam")
     end_abruptly(story.daemon())
-    commit_unseen(story, "adam")
+    Path(story.root.spool("adam"), "1.json").write_text(QUESTION)
     end_abruptly(story.pane("baker").pid)
     said = story.json("patrol")
-    assert "branch" in said["repaired"]["adam"]
+    assert "report" in said["repaired"]["adam"]
     assert "session" in said["repaired"]["baker"]
-    assert story.worker("adam").work is Work.NEEDS_REVIEW
+    assert story.worker("adam").work is Work.NEEDS_INPUT
     assert story.worker("baker").session is Session.CRASHED
     assert [each["kind"] for each in said["troubles"]["baker"]] == ["crashed"]
 

@@ -35,16 +35,6 @@ def feedback_again(task: str, feedback: str) -> str:
     )
 
 
-def conflict_again(task: str) -> str:
-    return (
-        f"{task.rstrip()}\n"
-        "\n"
-        "The work is done and is being rebased; the rebase has stopped for conflicts, which you were resolving.\n"
-        "`git status` lists the files. Incorporate both sides, remove all conflict markers, `git add` each file and\n"
-        "run `git -c core.editor=true rebase --continue`, until the rebase is over.\n"
-    )
-
-
 def unblocked_prompt(kind: str) -> str:
     what = {
         "rate_limit": "The rate limit that stopped you should be over.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmc.core.prompts import task_prompt
-from llmc.core.recovery_prompts import conflict_again, feedback_again, repeated_prompt, resumed_prompt
+from llmc.core.recovery_prompts import feedback_again, repeated_prompt, resumed_prompt
 from llmc.model import Work, Worker
 from llmc.site import Site
 
@@ -11,13 +11,11 @@ from llmc.site import Site
 def going_on_text(site: Site, worker: Worker, *, resumed: bool) -> str:
     """Empty for a worker that was in the middle of nothing."""
     work = worker.resume_work if worker.work is Work.ERROR else worker.work
-    if work not in (Work.WORKING, Work.REJECTED, Work.REBASING):
+    if work not in (Work.WORKING, Work.REJECTED):
         return ""
     return resumed_prompt() if resumed else repeated_prompt(_asked(site, worker, work))
 
 
 def _asked(site: Site, worker: Worker, work: Work) -> str:
     task = task_prompt(worker.current_prompt, worker.worktree_path, worker.branch, site.config.repo.validate)
-    if work is Work.REJECTED:
-        return feedback_again(task, worker.feedback)
-    return conflict_again(task) if work is Work.REBASING else task
+    return feedback_again(task, worker.feedback) if work is Work.REJECTED else task

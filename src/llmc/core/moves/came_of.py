@@ -12,6 +12,7 @@ from llmc.core.effects import (
     Deliver,
     MergeWork,
     Notify,
+    Purpose,
     RemoveWorker,
     ResetWorktree,
     StartSession,

@@ -164,7 +164,7 @@ def escalated(worker: Worker, at: float) -> Move:
     since = worker.rebase_started_at_unix
     long = f" for {max(1, round((at - since) / 60))} min" if since is not None else ""
     why = f"it stands in conflicts{where}{long}"
-    notice = Notify("conflict", f"{worker.name}: {why}; `llmc attach {worker.name}` to help")
+    notice = Notify("conflict", f"{worker.name}: {why}; `llmc attach {worker.name}` to help", escalates=True)
     return Move(worker, (notice,), why, evident=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from llmc.core import events as ev
-from llmc.core.effects import OWNS_WORKTREE, Notify, RemoveWorker, StartSession, StopSession
+from llmc.core.effects import OWNS_WORKTREE, RemoveWorker, StartSession, StopSession
 from llmc.core.moves.asked import start_asked
 from llmc.core.moves.blocked import GO_ON, turn_broken, wait_is_over
 from llmc.core.moves.change import (
