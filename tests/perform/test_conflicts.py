@@ -161,7 +161,8 @@ def test_a_bad_resolution_is_mended_where_that_is_allowed(story: Story) -> None:
     story.commit_upstream("README", "theirs\n", "Theirs")
     story.until(lambda: story.events("adam", "git.resolution"))
     worker = story.wait("adam", Work.NEEDS_REVIEW)
-    assert [event.work_after for event in story.events("adam", "git.resolution")] == ["rebasing", "needs_review"]
+    checked = ["rebasing", "needs_review"]  # the log is written after the state
+    story.until(lambda: [event.work_after for event in story.events("adam", "git.resolution")] == checked)
     assert story.git("log", "--format=%s", "origin/main..llmc/adam", cwd=story.root.path).splitlines() == [
         "Mend",
         "Ours",
