@@ -14,6 +14,7 @@ from llmc.host.processes import is_running
 from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
 from llmc.observe.tending import tend_work
 from llmc.perform.settle import Settled, ask, settle
+from testing.prompt_line import agent_table
 from testing.story import SILENT, Story, end_abruptly, script, told_in
 
 AWKWARD = [
@@ -76,6 +77,22 @@ def test_every_text_arrives_byte_for_byte(story: Story) -> None:
         assert receipt.bytes == len(f"{text}\ndemo:nothing".encode())
         assert receipt.sha256 == hashlib.sha256(f"{text}\ndemo:nothing".encode()).hexdigest()
     assert reported(story) == [f"{text}\ndemo:nothing" for text in AWKWARD]
+
+
+@pytest.mark.parametrize("with_daemon", [False, True], ids=["no daemon", "daemon"])
+def test_a_mebibyte_arrives_byte_for_byte(story: Story, with_daemon: bool) -> None:
+    kept = story.place / "kept"
+    story.begin("adam", agent="line", agents=agent_table("line", kept))
+    if with_daemon:
+        story.up()
+    else:
+        ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    text = ("".join(AWKWARD) * 100).encode()[: 1 << 20].decode(errors="ignore")
+    (story.place / "text").write_text(text)
+    receipt = story.json("message", "adam", "--file", str(story.place / "text"))
+    assert (receipt["outcome"], receipt["proof"]) == ("delivered", "hook")
+    assert receipt["bytes"] == len(text.encode()) > 1_000_000
+    assert kept.read_bytes() == text.encode()
 
 
 def test_a_busy_agent_takes_it_into_its_queue(story: Story) -> None:

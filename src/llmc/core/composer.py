@@ -142,15 +142,21 @@ def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
     """Whether the composer shows this text: whole, a part of a long one, or the placeholder of a long paste."""
     if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
         return not _beside_placeholder(shape.placeholder, typed)
-    shown, whole = _letters(typed), _letters(text)
-    return bool(shown) and (shown == whole or (len(shown) >= CLEARLY_OURS and shown in whole))
+    shown = _letters(typed)
+    if not shown:
+        return False
+    whole = _letters(text)
+    return shown == whole or (len(shown) >= CLEARLY_OURS and shown in whole)
 
 
 def composer_mixes(shape: ComposerShape | None, typed: str, text: str) -> bool:
     """Whether the composer shows this text, or the placeholder of a paste, among other words."""
     if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
         return _beside_placeholder(shape.placeholder, typed)
-    shown, whole = _letters(typed), _letters(text)
+    shown = _letters(typed)
+    if not shown:
+        return False
+    whole = _letters(text)
     return shown != whole and whole in shown
 
 
@@ -167,4 +173,4 @@ def _beside_placeholder(placeholder: re.Pattern[str], typed: str) -> bool:
 def _letters(text: str) -> str:
     """Letters and digits only: terminals break lines, expand tabs, and show emoji each in their own way."""
     normal = unicodedata.normalize("NFC", text)
-    return "".join(c for c in normal if c.isalnum()) or "".join(normal.split())
+    return "".join(filter(str.isalnum, normal)) or "".join(normal.split())

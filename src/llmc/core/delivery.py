@@ -7,6 +7,7 @@ submitted, and the receipt says `delivered` only with a proof.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -104,6 +105,10 @@ class UnfitTextError(LlmcError):
     exit_code = 2
 
 
+_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters but tab and newline, and halves of characters."""
+
+
 def check_text(text: str) -> None:
     """Refuses what a terminal would act upon instead of passing it on."""
     if not text.strip():
@@ -114,15 +119,16 @@ def check_text(text: str) -> None:
             f"the text has {size:,} bytes, more than {MAX_BYTES:,}",
             "put it into a file in the worktree and tell the agent to read that file",
         )
-    for position, character in enumerate(text):
-        if (ord(character) < 32 and character not in "\n\t") or 0x7F <= ord(character) < 0xA0:
-            line = text.count("\n", 0, position) + 1
-            raise UnfitTextError(
-                f"the text has the control character U+{ord(character):04X} in line {line}",
-                "remove it: a terminal would act on it instead of passing it on",
-            )
-        if 0xD800 <= ord(character) < 0xE000:
-            raise UnfitTextError("the text is not valid Unicode", "save it as UTF-8 and try again")
+    unfit = _UNFIT.search(text)
+    if unfit is None:
+        return
+    if "\ud800" <= unfit[0] <= "\udfff":
+        raise UnfitTextError("the text is not valid Unicode", "save it as UTF-8 and try again")
+    line = text.count("\n", 0, unfit.start()) + 1
+    raise UnfitTextError(
+        f"the text has the control character U+{ord(unfit[0]):04X} in line {line}",
+        "remove it: a terminal would act on it instead of passing it on",
+    )
 
 
 def advance(progress: Progress, look: Look) -> Next:

@@ -6,6 +6,7 @@ import os
 import select
 import subprocess
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 
 ANSWERS_WITHIN_SECS = 10.0
@@ -24,21 +25,24 @@ class TalkingProgram:
             process_group=0,
             bufsize=0,
         )
-        self._heard = b""
+        self._lines: deque[bytes] = deque()
+        self._unfinished = b""
 
     def say(self, line: bytes) -> None:
         assert self._process.stdin is not None
+        rest = memoryview(line)
         try:
-            self._process.stdin.write(line)
+            while rest:
+                rest = rest[self._process.stdin.write(rest) :]
         except BrokenPipeError:
             raise EOFError("the program has ended") from None
 
     def hear(self) -> bytes:
         until = time.monotonic() + ANSWERS_WITHIN_SECS
-        while b"\n" not in self._heard:
-            self._heard += self._read(until)
-        line, _, self._heard = self._heard.partition(b"\n")
-        return line
+        while not self._lines:
+            *complete, self._unfinished = (self._unfinished + self._read(until)).split(b"\n")
+            self._lines += complete
+        return self._lines.popleft()
 
     def _read(self, until: float) -> bytes:
         assert self._process.stdout is not None

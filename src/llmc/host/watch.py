@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Protocol
 
 LOOK_EVERY_SECS = 1.0
@@ -110,7 +111,8 @@ class InotifyWatch:
             self.add(watched.path, name, only)
 
     def close(self) -> None:
-        self._inotify.close()
+        # Linux may take 15 ms to let go of the watches: nobody has to wait for that.
+        Thread(target=self._inotify.close, daemon=True).start()
 
 
 class LookingWatch:

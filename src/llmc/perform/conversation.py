@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from llmc.agents.base import Agent
@@ -13,10 +13,12 @@ from llmc.core import events as ev
 from llmc.core.classify import Screen, composer_holds, composer_mixes, read_screen
 from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
 from llmc.core.digest import prompt_digests, text_digest
+from llmc.host.watch import Watch, open_watch, wait_for_change
 from llmc.model import Outcome, Proof, Receipt, Step, Turn, Worker
 from llmc.site import Site
 from llmc.store.lock import FileLock
 from llmc.store.spool import peek
+from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
 
 FIRST_PAUSE_SECS = 0.002
@@ -26,6 +28,8 @@ EVENTS_LOOKED_AT = 200
 CUT_SHORT = Action(
     Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the sender was ended in the middle of the delivery; look before you resend"
 )
+
+NOT_RUNNING = Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "its session is not running", refused=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,13 +200,26 @@ def _submit_what_is_there(terminal: Terminal, step: Step) -> Action:
 
 
 def _send(site: Site, worker: Worker, step: Step, text: str, *, typed: bool) -> tuple[Action, int]:
-    pane = site.tmux.panes().get(worker.session_id)
-    if pane is None:
-        return Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "its session is not running", refused=True), 0
     agent, digests = site.agent_of(worker), prompt_digests(text)
     with lock_terminal(site, worker), site.tmux.talking(worker.session_id) as tmux:
+        pane = tmux.pane_of(worker.session_id)
+        if pane is None:
+            return NOT_RUNNING, 0
         terminal = Terminal(site, worker, agent, tmux, pane.id, text, digests, site.now(), typed)
-        return _drive(terminal, step, lambda: _mark_begun(site, worker, step, typed))
+        with _signs_of_life(site, worker, pane) as signs:
+            return _drive(terminal, signs, step, lambda: _mark_begun(site, worker, step, typed))
+
+
+@contextmanager
+def _signs_of_life(site: Site, worker: Worker, pane: Pane) -> Iterator[Watch]:
+    """Changes when the agent draws or reports something: then there is something to look at."""
+    watch = open_watch()
+    try:
+        watch.add(pane.tty, "screen")
+        watch.add(site.root.spool(worker.name), "reports")
+        yield watch
+    finally:
+        watch.close()
 
 
 def lock_terminal(site: Site, worker: Worker) -> FileLock:
@@ -216,7 +233,7 @@ def _mark_begun(site: Site, worker: Worker, step: Step, typed: bool) -> None:
         site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
 
 
-def _drive(terminal: Terminal, step: Step, about_to_paste: Callable[[], None]) -> tuple[Action, int]:
+def _drive(terminal: Terminal, signs: Watch, step: Step, about_to_paste: Callable[[], None]) -> tuple[Action, int]:
     agent = terminal.agent
     progress = Progress(
         reports_events=agent.reports_clear if terminal.typed else agent.reports_events,
@@ -228,13 +245,13 @@ def _drive(terminal: Terminal, step: Step, about_to_paste: Callable[[], None]) -
         if action.do is Do.FINISH:
             return action, progress.attempts
         if action.do is Do.LOOK_AGAIN:
-            time.sleep(pause)
+            # A terminal that draws all the time would otherwise be looked at without a break.
+            time.sleep(FIRST_PAUSE_SECS)
             pause = min(pause * 1.5, LONGEST_PAUSE_SECS)
-            continue
-        pause = FIRST_PAUSE_SECS
-        if action.do is Do.PASTE and progress.attempts == 1:
-            about_to_paste()
-        try:
-            terminal.act(action, step)
-        except PaneGoneError:
-            continue  # the next look sees it
+        else:
+            pause = FIRST_PAUSE_SECS
+            if action.do is Do.PASTE and progress.attempts == 1:
+                about_to_paste()
+            with suppress(PaneGoneError):  # the next look sees it
+                terminal.act(action, step)
+        wait_for_change(signs, pause)

@@ -16,9 +16,8 @@ class ControlChannel:
 
     def __init__(self, talk: Talk) -> None:
         self._talk = talk
-        self.usable = True
+        self.usable, _ = self._answer()  # the one to attaching itself
         """After a failure the rest of the line was skipped, and answers could be mistaken: ask in another way."""
-        self._answer()  # the one to attaching itself
 
     def run(self, words: Sequence[str]) -> Completed:
         """Runs a command sequence; a `;` among the words separates commands, as on the command line."""

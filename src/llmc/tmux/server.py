@@ -13,6 +13,7 @@ from llmc.tmux.control import ControlChannel
 from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_pane, says_no_sessions
 
 MINIMUM = (3, 2)
+SAID_BYTES = 16_384
 
 # Variables that would make an agent believe that it runs inside another one, in the caller's tmux, or make its
 # git work on the caller's repository.
@@ -65,7 +66,8 @@ class Tmux:
     @contextmanager
     def talking(self, session: str) -> Iterator[Tmux]:
         """The same server through one client that stays for a while: many questions, one process."""
-        attach = ("-C", "attach-session", "-f", "no-output,ignore-size", "-t", f"={session}")
+        # -N: attaching to a server that is gone would start another one.
+        attach = ("-N", "-C", "attach-session", "-f", "no-output,ignore-size", "-t", f"={session}")
         talk = self.host.talk_to(["tmux", "-u", "-L", self.socket, *attach], self._environment())
         try:
             yield replace(self, channel=_channel(talk))
@@ -130,6 +132,15 @@ class Tmux:
             found.setdefault(pane.session, pane)
         return found
 
+    def pane_of(self, session: str) -> Pane | None:
+        """The session's first pane; None when there is no such session."""
+        answer = self.run("list-panes", "-s", "-t", f"={session}", "-F", PANE_FORMAT)
+        if answer.ok:
+            return _pane(answer.text.partition("\n")[0])
+        if "can't find session" in answer.complaint or says_no_pane(answer.complaint):
+            return None
+        raise TmuxError(f"tmux list-panes: {answer.complaint}", "run `llmc doctor`")
+
     def new_session(
         self, name: str, cwd: str, argv: Sequence[str], env: Mapping[str, str], size: tuple[int, int]
     ) -> Pane:
@@ -183,19 +194,25 @@ class Tmux:
         tmux 3.3a dies, with every session, when something is pasted into a dead pane: the check and
         the paste are one command sequence inside the server.
         """
+        paste = (
+            *("if-shell", "-F", "-t", pane, "#{pane_dead}"),
+            f"display-message -p dead ; delete-buffer -b {buffer}",
+            f"paste-buffer -p -r -d -b {buffer} -t {pane}",
+        )
         try:
-            answer = self._ask(
-                *("load-buffer", "-b", buffer, "-", ";"),
-                *("if-shell", "-F", "-t", pane, "#{pane_dead}"),
-                f"display-message -p dead ; delete-buffer -b {buffer}",
-                f"paste-buffer -p -r -d -b {buffer} -t {pane}",
-                stdin=text,
-            )
+            if self._says(text):
+                answer = self._ask("set-buffer", "-b", buffer, "--", _decoded(text), ";", *paste)
+            else:
+                answer = self._ask("load-buffer", "-b", buffer, "-", ";", *paste, stdin=text)
         except LlmcError:
             self.run("delete-buffer", "-b", buffer)
             raise
         if "dead" in answer:
             raise PaneGoneError("the agent's process has ended", "bring the worker up with `llmc up`")
+
+    def _says(self, text: bytes) -> bool:
+        """Whether the text goes through the client that stays. tmux reads a long line slower than a file."""
+        return self.channel is not None and self.channel.usable and len(text) <= SAID_BYTES and text != b";"
 
     def type_text(self, pane: str, text: str) -> None:
         """Types text as keys, literally. For short commands: longer text is pasted."""
@@ -213,6 +230,10 @@ def _pane(line: str) -> Pane:
         return parse_pane(line)
     except ValueError:
         raise TmuxError(f"tmux describes a terminal as {line!r}", "run `llmc doctor`") from None
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
 
 
 def _literal(word: str) -> str:
