@@ -340,6 +340,29 @@ def test_a_mebibyte_arrives_byte_for_byte(tmux, tmp_path):
     assert received(file, len(expected)) == expected
 
 
+@pytest.mark.parametrize("text", [MIXED, ";", "ends;", "-x", "~/a", "'", "a\\", "x" * 20_000], ids=range(8))
+def test_a_paste_through_the_client_that_stays_is_as_exact(tmux, tmp_path, text):
+    file = tmp_path / "received"
+    pane = start_receiver(tmux, file)
+    with tmux.talking("adam") as talking:
+        talking.paste(pane.id, text.encode(), "llmc-adam-1")
+        assert talking.run("list-buffers").text == ""
+    expected = PASTE_BEGINS + text.encode() + PASTE_ENDS
+    assert received(file, len(expected)) == expected
+
+
+def test_a_session_is_asked_for_its_pane(tmux, absent):
+    adam = sleeper(tmux, "adam")
+    sleeper(tmux, "adam2")
+    for session in ("adam", "adam2", "ada"):
+        with tmux.talking("adam") as talking:
+            assert talking.pane_of(session) == tmux.panes().get(session) == tmux.pane_of(session)
+    assert tmux.pane_of("adam").id == adam.id
+    with absent.talking("adam") as talking:
+        assert talking.pane_of("adam") is None
+    assert not absent.run("list-sessions").ok, "nothing was started"
+
+
 def test_without_brackets_newlines_stay_newlines(tmux, tmp_path):
     file = tmp_path / "received"
     pane = start_receiver(tmux, file, "plain")
