@@ -11,7 +11,7 @@ import pytest
 from llmc.agents.reports import Report
 from llmc.core.classify import Reading
 from llmc.model import Session, Work
-from llmc.observe.attention import note_reading, note_report
+from llmc.observe.attention import note_reading, note_reports
 from llmc.site import Site
 from testing.story import Story, told_in
 
@@ -43,13 +43,13 @@ def kept(site: Site, name: str = "adam") -> dict[str, object]:
 )
 def test_a_report_is_certain(story: Story, report: Report, state: str, detail: str | None) -> None:
     site = story.begin().site
-    note_report(site, "adam", report, 123.0)
+    note_reports(site, "adam", [(report, 123.0)])
     assert kept(site) == {"state": state, "detail": detail, "confidence": 1.0, "source": "hook", "at_unix": 123.0}
 
 
 def test_a_screen_is_less_certain_and_replaces_what_was(story: Story) -> None:
     site = story.begin().site
-    note_report(site, "adam", Report("prompt"), 1.0)
+    note_reports(site, "adam", [(Report("prompt"), 1.0)])
     note_reading(site, "adam", Reading("NEEDS_CONFIRMATION", "trust", 0.9, "trust"), 2.0)
     shown = kept(site)
     assert (shown["state"], shown["detail"], shown["source"], shown["at_unix"]) == (
@@ -85,6 +85,6 @@ def test_status_shows_it_with_its_age_while_the_session_is_up(story: Story) -> N
 def test_it_goes_with_its_worker(story: Story) -> None:
     story.begin("adam").up()
     story.wait("adam", session=Session.UP)
-    note_report(story.site, "adam", Report("prompt"), 1.0)
+    note_reports(story.site, "adam", [(Report("prompt"), 1.0)])
     story.llmc("nuke", "adam", "--yes")
     assert not Path(story.root.attention_file("adam")).exists()

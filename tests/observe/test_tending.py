@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,6 +110,32 @@ def test_a_long_row_of_tools_is_one_sign_of_life(story: Story) -> None:
     tend(story)
     assert list(spool.iterdir()) == []
     assert len(story.events("adam")) - before < 10
+
+
+DIES = """
+import os, sys
+from llmc.app import open_site
+from llmc.observe import reports
+from llmc.root import Root
+reports.take = lambda spooled: os.kill(os.getpid(), 9)
+reports.tend_reports(open_site(Root(sys.argv[1])), "adam")
+"""
+
+
+def test_who_is_killed_before_the_files_are_taken_leaves_nothing_to_count_twice(story: Story) -> None:
+    at_work(story)
+    for number in range(3):
+        report(story, "adam", "prompt", sha256=f"{number:064}")
+    died = subprocess.run([sys.executable, "-c", DIES, story.root.path], check=False)
+    assert died.returncode == -9
+    kept = story.worker("adam")
+    assert kept.heard_prompts == tuple(f"{number:064}" for number in range(3))
+    assert len(list(Path(story.root.spool("adam")).glob("*.json"))) == 3
+    assert tend(story) == []
+    assert story.worker("adam") == kept
+    report(story, "adam", "prompt", sha256=f"{3:064}")
+    assert tend(story) == ["hook.prompt"]
+    assert story.worker("adam").heard_prompts == (*kept.heard_prompts, f"{3:064}")
 
 
 def test_what_is_no_report_holds_up_nothing(story: Story) -> None:

@@ -36,8 +36,7 @@ def acting_for(site: Site, name: str) -> Iterator[Worker]:
 
 
 def catch_up(site: Site, name: str) -> None:
-    for decision in (*tend_session(site, name, terminals(site)), *tend_work(site, name)):
-        tell(site, decision)
+    tell(site, *tend_session(site, name, terminals(site)), *tend_work(site, name))
 
 
 def finish_checks(site: Site, name: str) -> None:

@@ -6,12 +6,12 @@ from enum import Enum
 
 from llmc.core import events as ev
 from llmc.core.effects import MergeWork
-from llmc.core.lifecycle import Decision
 from llmc.core.moves.change import awaits
 from llmc.git.history import is_ancestor
 from llmc.git.repository import status
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import upstream_tip
+from llmc.observe.reports import has_reports
 from llmc.observe.screens import ScreenLooks
 from llmc.observe.tending import tend_session, tend_work
 from llmc.perform.notices import tell
@@ -24,8 +24,13 @@ Rebases = dict[str, tuple[str, str]]
 """Which commit of each worker was last rebased unasked, and onto which: a second try would end the same way."""
 
 
+REPORTS_AT_ONCE = 1000
+"""Then it is somebody else's turn: a flood from one worker keeps nobody waiting."""
+
+
 class Cared(Enum):
     DONE = "done"
+    PARTLY = "more reports wait than were read"
     BUSY = "somebody else acts for this worker now"
     GONE = "the worker was removed"
 
@@ -38,12 +43,12 @@ def care_for(site: Site, name: str, tried: Rebases, *, bring_up: bool) -> Cared:
 
 
 def _care(site: Site, name: str, tried: Rebases, bring_up: bool) -> Cared:
-    _tell_all(site, tend_session(site, name, site.panes(), while_away=bring_up))
+    tell(site, *tend_session(site, name, site.panes(), while_away=bring_up))
     lock = site.lock_of(name)
     if not lock.try_acquire():
         return Cared.BUSY
     try:
-        _tell_all(site, tend_work(site, name))
+        tell(site, *tend_work(site, name, REPORTS_AT_ONCE))
         if bring_up and site.worker(name).session in (Session.DOWN, Session.CRASHED):
             site.ledger.apply(name, ev.StartAsked(site.now()))
         if _waits_for_others(site, site.worker(name)):
@@ -53,7 +58,7 @@ def _care(site: Site, name: str, tried: Rebases, bring_up: bool) -> Cared:
         _keep_up_to_date(site, site.worker(name), tried)
     finally:
         lock.release()
-    return Cared.DONE
+    return Cared.PARTLY if has_reports(site, name) else Cared.DONE
 
 
 def _waits_for_others(site: Site, worker: Worker) -> bool:
@@ -62,7 +67,7 @@ def _waits_for_others(site: Site, worker: Worker) -> bool:
 
 
 def read_screens(site: Site, names: list[str], looks: ScreenLooks) -> None:
-    _tell_all(site, looks.look(site, names))
+    tell(site, *looks.look(site, names))
 
 
 def _keep_up_to_date(site: Site, worker: Worker, tried: Rebases) -> None:
@@ -80,8 +85,3 @@ def _keep_up_to_date(site: Site, worker: Worker, tried: Rebases) -> None:
     if tried.get(worker.name) != wanted and not status(site.git, worker.worktree_path):
         tried[worker.name] = wanted
         ask(site, worker.name, ev.RebaseAsked(site.now(), tip))
-
-
-def _tell_all(site: Site, decisions: list[Decision]) -> None:
-    for decision in decisions:
-        tell(site, decision)

@@ -178,6 +178,8 @@ class Daemon:
         else:
             self.journal.mended(name)
             self.radar.changed({name})
+            if work.result() is Cared.PARTLY:
+                self._soon(name)
         self.brought_up.discard(name)
 
     def _again(self, name: str) -> None:

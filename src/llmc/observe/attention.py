@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from llmc.agents.reports import Report
@@ -24,12 +25,15 @@ BY_HOOK = 1.0
 """A report says what is the case."""
 
 
-def note_report(site: Site, worker: str, report: Report, at: float) -> None:
-    if report.kind == "failure":
-        detail = report.failure if report.failure in FAILURES else "api"
-        _write(site, worker, "ERROR", detail, "hook", BY_HOOK, at)
-    elif report.kind in BY_REPORT:
-        _write(site, worker, *BY_REPORT[report.kind], "hook", BY_HOOK, at)
+def note_reports(site: Site, worker: str, reports: Sequence[tuple[Report, float]]) -> None:
+    """The last one that says something tells what the agent does now."""
+    for report, at in reversed(reports):
+        if report.kind == "failure":
+            detail = report.failure if report.failure in FAILURES else "api"
+            return _write(site, worker, "ERROR", detail, "hook", BY_HOOK, at)
+        if report.kind in BY_REPORT:
+            return _write(site, worker, *BY_REPORT[report.kind], "hook", BY_HOOK, at)
+    return None
 
 
 def note_reading(site: Site, worker: str, reading: Reading, at: float) -> None:

@@ -5,7 +5,6 @@ The patrol asks this. Whoever is as expected costs nothing more.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from llmc.git.repository import heads
 from llmc.host.processes import is_running
 from llmc.model import Session, State, Work, Worker
 from llmc.observe.branches import upstream_tip
+from llmc.observe.reports import has_reports
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
 
@@ -37,20 +37,12 @@ class Glance:
 def glance(site: Site, state: State) -> Glance:
     panes = site.tmux.panes()
     live = frozenset(name for name, pane in panes.items() if _is_live(pane))
-    reported = frozenset(name for name in state.workers if _has_reports(site.root.spool(name)))
+    reported = frozenset(name for name in state.workers if has_reports(site, name))
     return Glance(site.now(), live, heads(site.git, site.root.path), upstream_tip(site), reported)
 
 
 def _is_live(pane: Pane) -> bool:
     return not pane.dead and is_running(pane.pid)
-
-
-def _has_reports(spool: str) -> bool:
-    try:
-        with os.scandir(spool) as entries:
-            return any(entry.name.endswith(".json") for entry in entries)
-    except FileNotFoundError:
-        return False
 
 
 def unexpected(state: State, seen: Glance, policy_of: Callable[[str], Policy]) -> dict[str, tuple[str, ...]]:

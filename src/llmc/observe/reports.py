@@ -2,69 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from llmc.agents.reports import Report
 from llmc.core import events as ev
+from llmc.core.lifecycle import Decision
 from llmc.core.reset_time import reset_time
 from llmc.git.repository import status
 from llmc.model import Worker
-from llmc.observe.attention import note_report
+from llmc.observe.attention import note_reports
 from llmc.observe.branches import new_work, work_elsewhere
 from llmc.site import Site, local_offset
 from llmc.store.spool import SpooledEvent, pending, take
 
-BATCH = 1_000
-MOST_BATCHES = 2
-"""A flood of reports must not keep the daemon from everything else. Each batch costs a look at the whole directory."""
+BATCH = 200
+"""So many reports are kept by one save of the state."""
+SORTED_AT_ONCE = 1000
+"""Each look into the spool sorts all that is there: a flood must not be sorted anew for every batch."""
+MOST = 2_000
+"""A flood of reports must not keep anybody from everything else."""
 
 
-def report_events(site: Site, worker: Worker) -> Iterator[tuple[ev.Event | None, Callable[[], None]]]:
-    """Each event with what to call once it is kept: until then its file stays in the spool."""
+def tend_reports(site: Site, name: str, most: int = MOST) -> list[Decision]:
+    """Takes what the agent has reported, oldest first, `most` of it or a little more."""
+    decisions: list[Decision] = []
+    for batch in _batches(site.root.spool(name), most):
+        decisions += _hear(site, site.worker(name), batch)
+        for spooled in batch:
+            take(spooled)
+    return decisions
+
+
+def has_reports(site: Site, name: str) -> bool:
+    try:
+        with os.scandir(site.root.spool(name)) as entries:
+            return any(entry.name.endswith(".json") and not entry.name.startswith(".") for entry in entries)
+    except FileNotFoundError:
+        return False
+
+
+def _batches(directory: str, most: int) -> Iterator[Sequence[SpooledEvent]]:
+    """Whoever asks takes each one before asking for the next: then the next look finds others."""
+    seen = 0
+    while seen < most and (spooled := pending(directory, limit=SORTED_AT_ONCE)):
+        for first in range(0, len(spooled), BATCH):
+            yield spooled[first : first + BATCH]
+        seen += len(spooled)
+
+
+def _hear(site: Site, worker: Worker, batch: Iterable[SpooledEvent]) -> list[Decision]:
+    """Keeps what the batch says. Their files stay in the spool until then.
+
+    Whoever was ended in between has left files whose reports are in the record already.
+    """
     translate = site.agent_of(worker).translate
-    for spooled, following in _spooled(site.root.spool(worker.name)):
-        report = translate(spooled.data)
-        event = None
-        if report is not None and not _says_the_same(report, translate(following.data) if following else None):
-            note_report(site, worker.name, report, spooled.at_unix)
-            event = _as_event(site, worker, report, spooled.at_unix)
-        yield event, lambda spooled=spooled: take(spooled)  # type: ignore[misc]
+    new = [spooled for spooled in batch if spooled.mark not in worker.kept_reports]
+    read = [(translate(spooled.data), spooled) for spooled in new]
+    reports = [(report, spooled.at_unix) for report, spooled in read if report is not None]
+    note_reports(site, worker.name, reports)
+    events = _as_events(site, worker, _without_repetitions(reports))
+    return site.ledger.hear(worker.name, events, tuple(spooled.mark for spooled in new)) if events else []
 
 
-def _says_the_same(report: Report, following: Report | None) -> bool:
+def _without_repetitions(reports: list[tuple[Report, float]]) -> list[tuple[Report, float]]:
     """One tool after the other: the last of them tells all that the others tell."""
-    return following is not None and report.kind == following.kind == "activity"
+    kinds = [report.kind for report, _ in reports]
+    return [told for n, told in enumerate(reports) if kinds[n : n + 2] != ["activity", "activity"]]
 
 
-def _spooled(directory: str) -> Iterator[tuple[SpooledEvent, SpooledEvent | None]]:
-    """Each with the one that follows it. Whoever asks takes each one: then the next batch is another one."""
-    for _ in range(MOST_BATCHES):
-        batch = pending(directory, limit=BATCH)
-        if not batch:
-            return
-        yield from zip(batch, [*batch[1:], None], strict=True)
+def _as_events(site: Site, worker: Worker, reports: Iterable[tuple[Report, float]]) -> list[ev.Event]:
+    @cache
+    def branch() -> tuple[str | None, bool, str]:
+        """As it is after the last of these reports; asked for once."""
+        return _look_at_branch(site, worker)
+
+    def event(report: Report, at: float) -> ev.Event | None:
+        match report.kind:
+            case "prompt":
+                return ev.PromptHeard(at, report.sha256, report.conversation)
+            case "activity":
+                return ev.ActivityHeard(at, report.text)
+            case "permission":
+                return ev.PermissionWanted(at, report.text)
+            case "question":
+                return ev.QuestionAsked(at, report.text)
+            case "failure":
+                return ev.TurnFailed(at, report.failure, report.text, reset_time(report.text, at, local_offset(at)))
+            case "turn_end":
+                commit, dirty, elsewhere = branch()
+                return ev.TurnEnded(at, commit, dirty, report.background, elsewhere)
+        return None
+
+    found = (event(report, at) for report, at in reports)
+    return [event for event in found if event is not None]
 
 
-def _as_event(site: Site, worker: Worker, report: Report, at: float) -> ev.Event | None:
-    match report.kind:
-        case "prompt":
-            return ev.PromptHeard(at, report.sha256, report.conversation)
-        case "activity":
-            return ev.ActivityHeard(at, report.text)
-        case "permission":
-            return ev.PermissionWanted(at, report.text)
-        case "question":
-            return ev.QuestionAsked(at, report.text)
-        case "failure":
-            return ev.TurnFailed(at, report.failure, report.text, reset_time(report.text, at, local_offset(at)))
-        case "turn_end":
-            return _turn_ended(site, worker, report, at)
-    return None
-
-
-def _turn_ended(site: Site, worker: Worker, report: Report, at: float) -> ev.TurnEnded:
+def _look_at_branch(site: Site, worker: Worker) -> tuple[str | None, bool, str]:
+    """The new commit, whether files are uncommitted, and where else the work is."""
     commit = new_work(site, worker)
     # Uncommitted files only matter where there is no commit: looking for them means looking at every file.
     dirty = commit in (None, worker.rejected_sha) and bool(status(site.git, worker.worktree_path))
     elsewhere = work_elsewhere(site, worker)
-    return ev.TurnEnded(at, commit, dirty, report.background, elsewhere.where if elsewhere else "")
+    return commit, dirty, elsewhere.where if elsewhere else ""

@@ -11,7 +11,7 @@ from llmc.core.lifecycle import Decision
 from llmc.core.moves.stuck import is_silent
 from llmc.model import Work
 from llmc.observe.branches import branch_events
-from llmc.observe.reports import report_events
+from llmc.observe.reports import MOST, tend_reports
 from llmc.observe.terminals import finds, losses
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
@@ -22,16 +22,13 @@ def tend_session(site: Site, name: str, panes: dict[str, Pane], *, while_away: b
     return _apply_all(site, name, losses(site, site.worker(name), panes, while_away=while_away))
 
 
-def tend_work(site: Site, name: str) -> list[Decision]:
+def tend_work(site: Site, name: str, most_reports: int = MOST) -> list[Decision]:
     """A session that was found, the agent's reports, the branch, the timers. The caller holds the worker's lock."""
     decisions = _apply_all(site, name, finds(site, site.worker(name)))
     if site.worker(name).work is Work.REBASING:
         # The end of a turn in a rebase means one thing or the other, depending on whether the rebase is over.
         decisions += _apply_all(site, name, branch_events(site, site.worker(name)))
-    for event, done_with in report_events(site, site.worker(name)):
-        if event is not None:
-            decisions.append(site.ledger.apply(name, event))
-        done_with()
+    decisions += tend_reports(site, name, most_reports)
     decisions += _apply_all(site, name, branch_events(site, site.worker(name)))
     decisions += _apply_all(site, name, due_timers(site, name))
     decisions += _apply_all(site, name, silence(site, name))

@@ -9,15 +9,18 @@ from llmc.core.lifecycle import Decision
 from llmc.model import Worker
 from llmc.perform.diagnostics import write_bundle
 from llmc.site import Site
+from llmc.store.event_log import LoggedEvent
 
 BELL_KINDS = frozenset(("needs_review", "needs_input", "error", "crashed", "conflict", "blocked", "stuck"))
 
 
-def tell(site: Site, decision: Decision) -> None:
-    for notice in decision.notices:
-        site.ledger.note(decision.worker.name, site.now(), "notice", _with_diagnostics(site, decision.worker, notice))
-        if _rings(site, notice):
-            _ring()
+def tell(site: Site, *decisions: Decision) -> None:
+    now = site.now()
+    told = [(decision.worker, notice) for decision in decisions for notice in decision.notices]
+    texts = ((worker.name, _with_diagnostics(site, worker, notice)) for worker, notice in told)
+    site.ledger.write(*(LoggedEvent(now, name, "notice", detail=text) for name, text in texts))
+    if any(_rings(site, notice) for _, notice in told):
+        _ring()
 
 
 def _with_diagnostics(site: Site, worker: Worker, notice: Notify) -> str:

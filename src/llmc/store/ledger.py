@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from types import MappingProxyType
 
 from llmc.core.events import Event
 from llmc.core.lifecycle import Decision, decide
 from llmc.core.policy import Policy
 from llmc.errors import LlmcError
-from llmc.model import State, Worker
+from llmc.model import Json, State, Worker
 from llmc.store.event_log import EventLog, LoggedEvent
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
@@ -35,18 +36,29 @@ class Ledger:
 
     def apply(self, name: str, event: Event) -> Decision:
         """Decides what the event means for the worker and keeps the result before anything else happens."""
+        return self._apply(name, (event,), None)[0]
+
+    def hear(self, name: str, events: Sequence[Event], marks: tuple[str, ...]) -> list[Decision]:
+        """The same for several events of the agent at once, remembering by which reports they came."""
+        return self._apply(name, events, marks)
+
+    def _apply(self, name: str, events: Sequence[Event], marks: tuple[str, ...] | None) -> list[Decision]:
         decisions: list[Decision] = []
 
         def change(state: State) -> State:
-            decision = decide(_find(state, name), event, self.policy_of(name))
-            decisions.append(decision)
-            return _with_worker(state, decision.worker)
+            worker, policy = _find(state, name), self.policy_of(name)
+            for event in events:
+                decisions.append(decide(worker, event, policy))
+                worker = decisions[-1].worker
+            # Reports that change nothing leave no trace: to read them once more is to read them for the first time.
+            if marks is not None and any(decision.changed for decision in decisions):
+                worker = replace(worker, kept_reports=marks)
+            return _with_worker(state, worker)
 
         self.state.transact(change)
-        decision = decisions[-1]
-        if decision.changed:
-            self._record(event, decision)
-        return decision
+        told = zip(events, decisions, strict=True)
+        self.write(*(_entry(event, decision) for event, decision in told if decision.changed))
+        return decisions
 
     def add(self, worker: Worker) -> None:
         def change(state: State) -> State:
@@ -77,37 +89,39 @@ class Ledger:
 
     def note(self, worker: str, at: float, kind: str, detail: str) -> None:
         """Something worth knowing that moved no worker."""
-        self._write(LoggedEvent(at, worker, kind, detail=detail))
+        self.write(LoggedEvent(at, worker, kind, detail=detail))
 
-    def _record(self, event: Event, decision: Decision) -> None:
-        before, after = decision.before, decision.worker
-        self._write(
-            LoggedEvent(
-                event.at,
-                after.name,
-                type(event).__name__,
-                decision.signal,
-                before.work.value,
-                after.work.value,
-                before.session.value,
-                after.session.value,
-                decision.detail,
-            )
-        )
+    def write(self, *entries: LoggedEvent) -> None:
+        if entries:
+            self.events.append(*entries)
+        for worker, of_worker in groupby(entries, lambda entry: entry.worker):
+            self.log.append(worker, *map(_line, of_worker))
 
-    def _write(self, entry: LoggedEvent) -> None:
-        self.events.append(entry)
-        self.log.append(
-            entry.worker,
-            {
-                "at": entry.at_unix,
-                "kind": entry.kind,
-                "signal": entry.signal,
-                "work": [entry.work_before, entry.work_after],
-                "session": [entry.session_before, entry.session_after],
-                "detail": entry.detail,
-            },
-        )
+
+def _entry(event: Event, decision: Decision) -> LoggedEvent:
+    before, after = decision.before, decision.worker
+    return LoggedEvent(
+        event.at,
+        after.name,
+        type(event).__name__,
+        decision.signal,
+        before.work.value,
+        after.work.value,
+        before.session.value,
+        after.session.value,
+        decision.detail,
+    )
+
+
+def _line(entry: LoggedEvent) -> dict[str, Json]:
+    return {
+        "at": entry.at_unix,
+        "kind": entry.kind,
+        "signal": entry.signal,
+        "work": [entry.work_before, entry.work_after],
+        "session": [entry.session_before, entry.session_after],
+        "detail": entry.detail,
+    }
 
 
 def _find(state: State, name: str) -> Worker:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 import json
 import os
@@ -30,6 +31,8 @@ class SpooledEvent:
     at_unix: float
     data: dict[str, object]
     directory: str
+    mark: str
+    """Tells this file from all others, even from a later one of the same name."""
 
 
 class _BadEventError(Exception):
@@ -55,9 +58,9 @@ def pending(directory: Path | str, *, limit: int = 256) -> list[SpooledEvent]:
 
 def take(event: SpooledEvent) -> None:
     """Removes an event that was dealt with."""
-    path = Path(event.directory, event.name)
-    with disk_errors(path):
-        path.unlink(missing_ok=True)
+    path = os.path.join(event.directory, event.name)
+    with disk_errors(path), suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 def sweep(directory: Path | str, older_than_unix: float) -> None:
@@ -87,6 +90,8 @@ class _File(NamedTuple):
     mtime_ns: int
     name: str
     size: int
+    ctime_ns: int
+    inode: int
 
 
 def _files(directory: Path | str) -> Iterator[_File]:
@@ -98,7 +103,7 @@ def _files(directory: Path | str) -> Iterator[_File]:
                     status = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue  # taken meanwhile
-                yield _File(status.st_mtime_ns, entry.name, status.st_size)
+                yield _File(status.st_mtime_ns, entry.name, status.st_size, status.st_ctime_ns, status.st_ino)
 
 
 def _read_batch(directory: Path | str, files: list[_File]) -> list[SpooledEvent]:
@@ -118,15 +123,19 @@ def _read_batch(directory: Path | str, files: list[_File]) -> list[SpooledEvent]
 
 def _read(directory: Path | str, file: _File) -> SpooledEvent:
     try:
-        data = json.loads(_content(Path(directory, file.name)))
+        data = json.loads(_content(os.path.join(directory, file.name)))
     except (ValueError, RecursionError) as error:
         raise _BadEventError(f"not JSON: {error}") from error
     if not isinstance(data, dict):
         raise _BadEventError("not a JSON object")
-    return SpooledEvent(file.name, file.mtime_ns / 1e9, data, str(directory))
+    return SpooledEvent(file.name, file.mtime_ns / 1e9, data, str(directory), _mark(file))
 
 
-def _content(path: Path) -> bytes:
+def _mark(file: _File) -> str:
+    return hashlib.blake2b(f"{file.ctime_ns} {file.inode} {file.name}".encode(), digest_size=8).hexdigest()
+
+
+def _content(path: str) -> bytes:
     try:
         with open(path, "rb", opener=_open_as_it_is) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

@@ -37,14 +37,14 @@ class WorkerLog:
         self._keep = keep
         self._warn = warn
 
-    def append(self, worker: str, entry: Mapping[str, Json]) -> bool:
+    def append(self, worker: str, *entries: Mapping[str, Json]) -> bool:
         """False, and a warning, when the disk refuses."""
-        line = json.dumps(dict(entry), default=str).encode() + b"\n"
+        lines = b"".join(json.dumps(dict(entry), default=str).encode() + b"\n" for entry in entries)
         names = self._names(worker)
         try:
             with disk_errors(names[0]):
                 self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._write(names, line)
+                self._write(names, lines)
         except LlmcError as error:
             self._warn(f"the log of {worker} was not written: {error}")
             return False
@@ -71,10 +71,10 @@ class WorkerLog:
         newest = self.directory / f"{worker}.log"
         return [newest, *(self.directory / f"{worker}.log.{age}" for age in range(1, self._keep + 1))]
 
-    def _write(self, names: list[Path], line: bytes) -> None:
+    def _write(self, names: list[Path], lines: bytes) -> None:
         fd = _open_shared(names[0])
         try:
-            full = _write_line(fd, line) > self._max_bytes
+            full = _write_lines(fd, lines) > self._max_bytes
             # Whoever does not get the file for itself leaves the rotation to the next line.
             if full and try_flock(fd, fcntl.LOCK_EX) and leads_to(names[0], fd):
                 for newer, older in reversed(list(pairwise(names))):
@@ -175,14 +175,14 @@ def _open_shared(path: Path) -> int:
         time.sleep(0.001)
 
 
-def _write_line(fd: int, line: bytes) -> int:
+def _write_lines(fd: int, lines: bytes) -> int:
     """In one piece, so that lines of several processes never mix. The size of the file afterwards."""
     size = os.fstat(fd).st_size
     if size and os.pread(fd, 1, size - 1) != b"\n":
-        line = b"\n" + line  # a full disk once cut a line short
-    if os.write(fd, line) < len(line):
+        lines = b"\n" + lines  # a full disk once cut a line short
+    if os.write(fd, lines) < len(lines):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    return size + len(line)
+    return size + len(lines)
 
 
 def _open(path: Path) -> BinaryIO | None:
