@@ -73,7 +73,7 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     given, form = words
     document = status_document(find_root(given, os.environ, here()))
     if form == "--json":
-        from llmc.cli.render import as_json
+        from llmc.cli.json_text import as_json
 
         return as_json(document)
     return plain(status_short(document) if form else status_text(document))

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
+from llmc.cli.json_text import as_json
 from llmc.commands.result import Result
 from llmc.core.display import plain
-
-
-def as_json(data: object) -> str:
-    """Exact for scripts, and nothing in it that a terminal would act upon."""
-    text = json.dumps(data, ensure_ascii=not _speaks_unicode(), indent=2, default=str)
-    if text.replace("\n", "").isprintable():
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
-
-
-def _speaks_unicode() -> bool:
-    return sys.stdout.encoding.lower() in ("utf-8", "utf8")
 
 
 def show_result(result: Result, *, want_json: bool) -> int:

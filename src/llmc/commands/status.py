@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from llmc.root import Root
 
 NO_ATTENTION = {"state": "UNKNOWN", "detail": None, "confidence": 0.0, "source": "none", "age_secs": None}
+NOT_SHOWN = frozenset(("kept_reports",))
+"""The daemon's own bookkeeping."""
 ATTENTION_SHOWN = {"NEEDS_CONFIRMATION": "asks", "READY": "ready", "BUSY": "busy", "ERROR": "failed"}
 PROMPT_WIDTH = 44
 FILES_WIDTH = 60
@@ -81,7 +83,7 @@ def _worker(
     session = worker["session"]
     if live is not None and session in ("up", "starting") and worker["session_id"] not in live:
         session = "down"
-    shown = dict(worker)
+    shown = {field: value for field, value in worker.items() if field not in NOT_SHOWN}
     shown["session"] = session
     shown["status"] = _status_of(worker["work"], session)
     shown["attention"] = _attention(attention, session, now)
