@@ -814,6 +814,14 @@ def test_an_end_that_no_report_tells_of_is_seen_by_the_process():
     assert (killed.work, killed.turn, killed.session) == (Work.WORKING, Turn.OVER, Session.CRASHED)
 
 
+def test_a_screen_that_was_read_before_something_else_happened_says_nothing():
+    worker = replace(STANDING[Work.WORKING], **SILENT_COMMIT)
+    at = worker.last_activity_unix
+    before, since = (decide(worker, ev.ScreenRead(at + n, "READY", None, True), ASSIST).worker for n in (-1, 0))
+    assert before == worker
+    assert since.work is Work.NEEDS_REVIEW
+
+
 @pytest.mark.parametrize(
     ("reading", "why"),
     [

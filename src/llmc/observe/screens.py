@@ -10,6 +10,7 @@ from llmc.core import events as ev
 from llmc.core.classify import Reading, Screen, read_screen
 from llmc.core.lifecycle import Decision
 from llmc.core.moves.heard import NOTED_EVERY_SECS
+from llmc.core.moves.observed import is_outdated
 from llmc.model import Session, Work, Worker
 from llmc.observe.attention import note_reading
 from llmc.site import Site
@@ -61,10 +62,11 @@ class ScreenLooks:
         shown = [
             w for w in workers if reads_screen_of(site, w) and w.session_id in panes and not panes[w.session_id].dead
         ]
+        at = site.now()
         screens = site.tmux.captures([panes[worker.session_id].id for worker in shown])
         decisions = []
         for worker, screen in zip(shown, screens, strict=True):
-            decision = self._read(site, worker, Screen(screen, panes[worker.session_id].title))
+            decision = self._read(site, worker, Screen(screen, panes[worker.session_id].title), at)
             decisions += [decision] if decision is not None else []
         return decisions
 
@@ -75,19 +77,19 @@ class ScreenLooks:
             return None
         return max(0.0, seen.since + STABLE_AFTER_SECS - now)
 
-    def _read(self, site: Site, worker: Worker, screen: Screen) -> Decision | None:
-        now = site.now()
+    def _read(self, site: Site, worker: Worker, screen: Screen, at: float) -> Decision | None:
         reading = read_screen(site.agent_of(worker).pack, screen)
         digest = hashlib.sha256(screen.text.encode("utf-8", "replace")).digest()
         seen = self._seen.get(worker.name)
         if seen is None or seen.digest != digest:
-            self._seen[worker.name] = Seen(digest, now)
-            note_reading(site, worker.name, reading, now)
-            return site.ledger.apply(worker.name, ev.ScreenMoved(now)) if _is_news(worker, now) else None
-        if seen.told or now - seen.since < STABLE_AFTER_SECS:
+            self._seen[worker.name] = Seen(digest, at)
+            note_reading(site, worker.name, reading, at)
+            return site.ledger.apply(worker.name, ev.ScreenMoved(at)) if _is_news(worker, at) else None
+        if seen.told or at - seen.since < STABLE_AFTER_SECS:
             return None
-        self._seen[worker.name] = Seen(digest, seen.since, told=True)
-        return _apply(site, worker.name, reading)
+        decision = _apply(site, worker.name, reading, at)
+        self._seen[worker.name] = Seen(digest, seen.since, told=not is_outdated(decision.worker, at))
+        return decision
 
 
 def _is_news(worker: Worker, now: float) -> bool:
@@ -102,6 +104,6 @@ def _find(site: Site, name: str) -> Worker | None:
         return None
 
 
-def _apply(site: Site, name: str, reading: Reading) -> Decision:
+def _apply(site: Site, name: str, reading: Reading, at: float) -> Decision:
     confident = reading.state != "UNKNOWN"
-    return site.ledger.apply(name, ev.ScreenRead(site.now(), reading.state, reading.detail, confident))
+    return site.ledger.apply(name, ev.ScreenRead(at, reading.state, reading.detail, confident))

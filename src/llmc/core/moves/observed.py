@@ -67,7 +67,7 @@ def commit_elsewhere(worker: Worker, event: ev.CommitElsewhere, policy: Policy) 
 
 
 def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
-    if worker.work not in (Work.WORKING, Work.REJECTED) or worker.pending:
+    if worker.work not in (Work.WORKING, Work.REJECTED) or worker.pending or is_outdated(worker, event.at):
         return Move(worker)
     may_move = policy.screen_may_move_work and event.confident
     quiet = event.state == "READY" and (may_move or not worker.reports_events)
@@ -89,6 +89,11 @@ def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
 
 def screen_moved(worker: Worker, event: ev.ScreenMoved, policy: Policy) -> Move:
     return Move(replace(worker, last_activity_unix=event.at))
+
+
+def is_outdated(worker: Worker, at: float) -> bool:
+    """Whether something has happened since the screen was looked at: then it shows what was before."""
+    return at < worker.last_activity_unix
 
 
 def _what_is_missing(worker: Worker) -> str:
