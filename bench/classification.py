@@ -8,7 +8,8 @@ from importlib.resources import files
 from itertools import cycle
 from pathlib import Path
 
-from bench.measure import Timing, table, take_turns
+from bench.measure import COLUMNS, Timing, take_turns
+from bench.report import Table, Verdict
 from llmc.agents import packs
 from llmc.agents.packs import load_pack
 from llmc.agents.packs.parse import parse_pack
@@ -21,7 +22,14 @@ FLOOR = "splitting the screen into lines"
 LIMIT_MS = 3.0
 
 
-def measure(rounds: int = 30) -> list[Timing]:
+def measure(rounds: int = 30) -> list[Table]:
+    timings = _timings(rounds)
+    slowest = max(timing.median_ms for timing in timings if "recorded" in timing.name)
+    verdict = Verdict("the slowest recorded screens", slowest, LIMIT_MS, "ms")
+    return [Table("Reading screens", COLUMNS, [timing.row for timing in timings], (verdict,))]
+
+
+def _timings(rounds: int) -> list[Timing]:
     screens = {cli: [each.screen for each in recordings(SCREENS) if each.cli == cli] for cli in CLIS}
     typical = screens["claude"][0]
     worst = Screen(("a. ?: ❯ · ┃ " * 50 + "\n") * 400, "⠋ work", "node", (5, 5))
@@ -39,14 +47,3 @@ def measure(rounds: int = 30) -> list[Timing]:
 
 def _read_next(pack: Pack, screens: Iterator[Screen]) -> Reading:
     return read_screen(pack, next(screens))
-
-
-def main() -> None:
-    timings = measure()
-    print(table("Reading screens", timings))
-    slowest = max(timing.median_ms for timing in timings if "recorded" in timing.name)
-    print(f"slowest: {slowest:.2f} ms, {'within' if slowest <= LIMIT_MS else 'OVER'} the limit of {LIMIT_MS} ms")
-
-
-if __name__ == "__main__":
-    main()

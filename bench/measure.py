@@ -5,17 +5,37 @@ from __future__ import annotations
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+COLUMNS = ("", "median ms", "spread ms", "x floor")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Of several figures: the one in the middle, and how far the first quartile is from the third."""
+
+    median: float
+    between: float
+
+
+def spread(figures: Sequence[float]) -> Spread:
+    if len(figures) < 2:
+        return Spread(figures[0], 0.0)
+    first, middle, third = statistics.quantiles(figures, n=4)
+    return Spread(middle, third - first)
+
+
+@dataclass(frozen=True, slots=True)
 class Timing:
     name: str
     median_ms: float
     spread_ms: float
-    """Between the first and the third quartile."""
     ratio: float
+
+    @property
+    def row(self) -> tuple[str, float, float, float]:
+        return self.name, self.median_ms, self.spread_ms, self.ratio
 
 
 def take_turns(actions: Mapping[str, Callable[[], object]], *, floor: str, rounds: int) -> list[Timing]:
@@ -25,13 +45,17 @@ def take_turns(actions: Mapping[str, Callable[[], object]], *, floor: str, round
             began = time.perf_counter()
             action()
             seconds[name].append(time.perf_counter() - began)
+    return against(seconds, floor=floor)
+
+
+def against(seconds: Mapping[str, Sequence[float]], *, floor: str) -> list[Timing]:
     lowest = statistics.median(seconds[floor])
     return [_timing(name, taken, lowest) for name, taken in seconds.items()]
 
 
-def _timing(name: str, taken: list[float], lowest: float) -> Timing:
-    first, middle, third = statistics.quantiles(taken, n=4)
-    return Timing(name, middle * 1000, (third - first) * 1000, middle / lowest)
+def _timing(name: str, taken: Sequence[float], lowest: float) -> Timing:
+    of_all = spread(taken)
+    return Timing(name, of_all.median * 1000, of_all.between * 1000, of_all.median / lowest)
 
 
 def program(*argv: str, env: Mapping[str, str] | None = None) -> Callable[[], object]:
@@ -39,9 +63,3 @@ def program(*argv: str, env: Mapping[str, str] | None = None) -> Callable[[], ob
         subprocess.run(argv, env=env, check=True, stdout=subprocess.DEVNULL)
 
     return run
-
-
-def table(title: str, timings: list[Timing]) -> str:
-    width = max(len(timing.name) for timing in timings)
-    lines = [f"{t.name:<{width}}  {t.median_ms:9.2f} ms  ± {t.spread_ms:7.2f}  {t.ratio:7.2f} x" for t in timings]
-    return "\n".join([title, "-" * len(title), *lines])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.measure import Timing, program, table, take_turns
+from bench.measure import COLUMNS, Timing, program, take_turns
+from bench.report import Table, Verdict
 from llmc.app import open_site
 from llmc.core.effects import ResetWorktree, to_step
 from llmc.git.worktree import add_worktree, remove_worktree
@@ -27,7 +27,18 @@ LIMITS = {"notice a commit": 0.5, "radar, one worker": 2.0, "reset after accept"
 CHANGED = "part0/module0/file0.txt"
 
 
-def measure(files: int, rounds: int) -> list[list[Timing]]:
+def measure(files: int = FILES, rounds: int = 6) -> list[Table]:
+    titles = (f"{title}, {files} files" for title in ("Looking", "Resetting", "Adding"))
+    return [_table(title, timings) for title, timings in zip(titles, _timings(files, rounds), strict=True)]
+
+
+def _table(title: str, timings: list[Timing]) -> Table:
+    limited = [timing for timing in timings if timing.name in LIMITS]
+    verdicts = tuple(Verdict(timing.name, timing.ratio, LIMITS[timing.name], "x git") for timing in limited)
+    return Table(title, COLUMNS, [timing.row for timing in timings], verdicts)
+
+
+def _timings(files: int, rounds: int) -> list[list[Timing]]:
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         root = make_root(place / "llmc", make_large_repository(place / "source", files))
@@ -93,21 +104,3 @@ def _adding(site: Site, root: Root, place: Path, rounds: int) -> list[Timing]:
     timings = take_turns(actions, floor="git worktree add", rounds=rounds)
     remove_worktree(site.git, root.path, "adam")
     return timings
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, default=FILES)
-    parser.add_argument("--rounds", type=int, default=6)
-    words, _ = parser.parse_known_args()
-    for title, timings in zip(("Looking", "Resetting", "Adding"), measure(words.files, words.rounds), strict=True):
-        print(table(f"{title}, {words.files} files", timings))
-        for timing in timings:
-            if timing.name in LIMITS:
-                verdict = "within" if timing.ratio <= LIMITS[timing.name] else "OVER"
-                print(f"{timing.name}: {timing.ratio:.2f} x, {verdict} the limit of {LIMITS[timing.name]} x")
-        print()
-
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench.measure import Timing, program, table, take_turns
+from bench.measure import COLUMNS, Timing, program, take_turns
+from bench.report import Table, Verdict
 from bench.state_updates import make_state
 from llmc.store.config_file import default_config_text
 from llmc.store.state_file import StateFile
@@ -18,7 +19,14 @@ STATUS = f"llmc status, {WORKERS} workers"
 LIMIT = 2.5
 
 
-def measure(rounds: int = 40) -> list[Timing]:
+def measure(rounds: int = 40) -> list[Table]:
+    timings = _timings(rounds)
+    status = next(timing for timing in timings if timing.name == STATUS)
+    verdict = Verdict("llmc status", status.ratio, LIMIT, "x bare Python")
+    return [Table("Start-up, wall time", COLUMNS, [timing.row for timing in timings], (verdict,))]
+
+
+def _timings(rounds: int) -> list[Timing]:
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
         (root / ".worktrees").mkdir()
@@ -34,15 +42,3 @@ def measure(rounds: int = 40) -> list[Timing]:
             "llmc --help": program(llmc, "--help", env=env),
         }
         return take_turns(actions, floor=FLOOR, rounds=rounds)
-
-
-def main() -> None:
-    timings = measure()
-    print(table("Start-up, wall time", timings))
-    status = next(timing for timing in timings if timing.name == STATUS)
-    verdict = "within" if status.ratio <= LIMIT else "OVER"
-    print(f"status: {status.ratio:.2f} x, {verdict} the limit of {LIMIT} x")
-
-
-if __name__ == "__main__":
-    main()

@@ -5,16 +5,15 @@ The alternatives take turns in one run, so that a busy machine is unfair to none
 
 from __future__ import annotations
 
-import argparse
 import os
 import sqlite3
-import statistics
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from bench.measure import COLUMNS, take_turns
+from bench.report import Table
 from llmc.model import Session, State, Step, Work, Worker
 from llmc.store.lock import FileLock
 from llmc.store.snapshot import read_state
@@ -117,33 +116,13 @@ ALTERNATIVES = {
 }
 
 
-def measure(place: Path, workers: int, rounds: int) -> dict[str, float]:
-    """The median milliseconds of each."""
+def measure(workers: tuple[int, ...] = (1, 10, 100), rounds: int = 50) -> list[Table]:
+    return [_table(count, rounds) for count in workers]
+
+
+def _table(workers: int, rounds: int) -> Table:
     state = make_state(workers)
-    updates = {name: make(place, state) for name, make in ALTERNATIVES.items()}
-    times: dict[str, list[float]] = {name: [] for name in updates}
-    for _ in range(rounds):
-        for name, update in updates.items():
-            began = time.perf_counter()
-            update()
-            times[name].append(time.perf_counter() - began)
-    return {name: statistics.median(taken) * 1000 for name, taken in times.items()}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 10, 100])
-    parser.add_argument("--rounds", type=int, default=50)
-    parser.add_argument("--directory", help="where to write; the disk matters")
-    words = parser.parse_args()
-    print(f"{'':34}{'workers':>8}{'median ms':>11}{'x floor':>9}")
-    for workers in words.workers:
-        with tempfile.TemporaryDirectory(dir=words.directory) as place:
-            results = measure(Path(place), workers, words.rounds)
-        lowest = results[next(iter(ALTERNATIVES))]
-        for name, taken in results.items():
-            print(f"{name:34}{workers:>8}{taken:>11.3f}{taken / lowest:>9.2f}")
-
-
-if __name__ == "__main__":
-    main()
+    with tempfile.TemporaryDirectory() as place:
+        updates = {name: make(Path(place), state) for name, make in ALTERNATIVES.items()}
+        timings = take_turns(updates, floor=next(iter(ALTERNATIVES)), rounds=rounds)
+    return Table(f"A change of the state, {workers} workers", COLUMNS, [timing.row for timing in timings])

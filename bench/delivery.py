@@ -1,0 +1,130 @@
+"""What it costs to get a text to an agent with a proof: against the bare tmux commands, which prove nothing.
+
+Both go to the same receiver, in turns. The receiver tells its own times: what it took to draw the text and to report it
+is nobody else's cost, and is shown apart.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.measure import spread
+from bench.report import Table, Verdict
+from llmc.core import events as ev
+from llmc.model import Outcome, Session
+from llmc.observe.tending import tend_work
+from llmc.perform.conversation import deliver
+from llmc.perform.settle import ask
+from llmc.site import Site
+from testing.prompt_line import Times, agent_table, read_times
+from testing.roots import own_environment
+from testing.story import told_in
+from testing.waiting import wait_until
+
+SIZES = {"1 KiB": 1 << 10, "5 KiB": 5 << 10, "64 KiB": 64 << 10, "1 MiB": 1 << 20}
+ROUNDS = {"1 KiB": 40, "5 KiB": 20, "64 KiB": 15, "1 MiB": 8}
+LIMIT = 1.5
+WORKER = "adam"
+COLUMNS = ("", "tmux ms", "± tmux", "llmc ms", "± llmc", "receiver ms", "x tmux", "± x")
+
+
+@dataclass(frozen=True, slots=True)
+class Bout:
+    """One turn of each, in seconds."""
+
+    floor: float
+    ours: float
+    receiver: float
+
+    @property
+    def ratio(self) -> float:
+        return (self.ours - self.receiver) / self.floor
+
+
+def measure() -> list[Table]:
+    proofs = {"the agent reports the prompt": True, "the input line is seen filled, then empty": False}
+    return [_table(proof, events) for proof, events in proofs.items()]
+
+
+def _table(proof: str, events: bool) -> Table:
+    rows, verdicts = [], []
+    with _receiver(events) as receiver:
+        for name, size in SIZES.items():
+            bouts = [receiver.bout(_text(size)) for _ in range(ROUNDS[name])]
+            ratio = spread([bout.ratio for bout in bouts])
+            rows.append(_row(name, bouts))
+            if name == "1 KiB":
+                verdicts.append(Verdict(f"a delivery of {name}, without the receiver", ratio.median, LIMIT, "x tmux"))
+    note = "tmux: load-buffer, paste-buffer, send-keys, until the receiver has the Enter; llmc: until the receipt"
+    return Table(f"Delivery, proof: {proof}", COLUMNS, rows, tuple(verdicts), note)
+
+
+def _row(name: str, bouts: list[Bout]) -> tuple[str | float, ...]:
+    floor, ours = (spread([getattr(bout, part) * 1000 for bout in bouts]) for part in ("floor", "ours"))
+    ratio = spread([bout.ratio for bout in bouts])
+    receiver = spread([bout.receiver * 1000 for bout in bouts])
+    return name, floor.median, floor.between, ours.median, ours.between, receiver.median, ratio.median, ratio.between
+
+
+def _text(size: int) -> str:
+    line = "The quick brown fox jumps over the lazy dog, number 0123456789.\n"
+    return (line * (size // len(line) + 1))[: size - 4] + " end"
+
+
+@dataclass(slots=True)
+class Receiver:
+    site: Site
+    file: Path
+    received: int = 0
+
+    def bout(self, text: str) -> Bout:
+        floor = self._bare(text)
+        ours, times = self._proven(text)
+        return Bout(floor, ours, times.own)
+
+    def _bare(self, text: str) -> float:
+        pane = self.site.tmux.panes()[f"llmc-{WORKER}"].id
+        began = time.monotonic()
+        self._tmux("load-buffer", "-b", "bare", "-", stdin=text)
+        self._tmux("paste-buffer", "-p", "-r", "-d", "-b", "bare", "-t", pane)
+        self._tmux("send-keys", "-t", pane, "Enter")
+        return self._times().entered - began
+
+    def _tmux(self, *words: str, stdin: str = "") -> None:
+        subprocess.run(["tmux", "-L", self.site.root.tmux_socket, *words], input=stdin.encode(), check=True)
+
+    def _proven(self, text: str) -> tuple[float, Times]:
+        site = self.site
+        tend_work(site, WORKER)
+        worker = site.ledger.apply(WORKER, ev.MessageGiven(site.now(), text)).worker
+        began = time.monotonic()
+        result, receipt = deliver(site, worker, worker.pending[0], text)
+        taken = time.monotonic() - began
+        assert receipt.outcome is Outcome.DELIVERED, receipt
+        site.ledger.apply(WORKER, result)
+        return taken, self._times()
+
+    def _times(self) -> Times:
+        """Of the next prompt that it has received."""
+        self.received += 1
+        wait_until(lambda: len(read_times(self.file)) >= self.received)
+        return read_times(self.file)[-1]
+
+
+@contextmanager
+def _receiver(events: bool) -> Iterator[Receiver]:
+    with tempfile.TemporaryDirectory(prefix="llmc-bench-", ignore_cleanup_errors=True) as directory:
+        place = Path(directory)
+        with redirect_stdout(io.StringIO()), own_environment(place / "home"), told_in(place) as story:
+            story.begin(WORKER, agent="line", agents=agent_table("line", place / "received", events=events))
+            site = story.site
+            ask(site, WORKER, ev.StartAsked(site.now()))
+            assert story.worker(WORKER).session is Session.UP, story.account()
+            yield Receiver(site, place / "received")
