@@ -21,6 +21,7 @@ from llmc.host.terminal import start_in_background
 from llmc.model import Session, Turn, Worker
 from llmc.root import Root
 from llmc.site import Site
+from llmc.store.config_file import set_value
 from llmc.tmux.server import CONFIGURATION
 from testing.roots import make_repository, make_root, own_environment, own_tmux
 from testing.waiting import wait_until
@@ -47,14 +48,14 @@ class Fleet:
 
 
 @contextmanager
-def quiet_fleet(workers: int, *, settings: str = "") -> Iterator[Fleet]:
-    """`settings` are more lines of `config.toml`."""
+def quiet_fleet(workers: int, *, patrol_secs: int) -> Iterator[Fleet]:
     with tempfile.TemporaryDirectory(prefix="llmc-bench-", ignore_cleanup_errors=True) as directory:
         place = Path(directory)
         with own_environment(place / "home"):
             root = make_root(place / "llmc", make_repository(place / "repository"))
             with open(root.config_file, "a", encoding="utf-8") as config:
-                config.write(QUIET + settings)
+                config.write(QUIET)
+            set_value(root.config_file, "defaults.patrol_interval_secs", str(patrol_secs))
             with own_tmux(root), _daemon(root, _bring_up(root, workers)) as fleet:
                 yield fleet
 

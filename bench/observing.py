@@ -20,12 +20,11 @@ COUNTS = (1, 10, 50, 200)
 SETTLED_SECS = 6.0
 """After that no screen is looked at any more because it has just changed."""
 QUIET_SECS = 30
+"""Also the time between two patrols, so that one falls into it; usually there is one in a minute."""
 TRIES = 5
 CPU_LIMIT = 2.0
 SOON_MS = 250.0
 COMMIT_MS = 1000.0
-PATROL = f"\n[defaults]\npatrol_interval_secs = {QUIET_SECS}\n"
-"""A patrol falls into the time that is measured; usually there is one in a minute."""
 
 COST = ("workers", "daemon CPU %", "tmux CPU %", "together %", "memory MB", "files", "threads")
 DELAY = ("workers", "what", "median ms", "± ms", "longest ms")
@@ -45,7 +44,7 @@ def measure(counts: tuple[int, ...] = COUNTS) -> list[Table]:
     delays: list[tuple[int | float | str, ...]] = []
     verdicts: list[Verdict] = []
     for count in counts:
-        with quiet_fleet(count, settings=PATROL) as fleet:
+        with quiet_fleet(count, patrol_secs=QUIET_SECS) as fleet:
             time.sleep(SETTLED_SECS)
             cost = _cost(fleet)
             together = cost.daemon + cost.tmux
