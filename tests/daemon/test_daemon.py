@@ -244,6 +244,33 @@ def test_what_cannot_be_mended_is_said_once(story: Story) -> None:
     assert story.worker("adam").work is Work.IDLE
 
 
+# --- commits ----------------------------------------------------------------------------------------
+
+
+def silent_commit(story: Story, message: str) -> str:
+    """A commit as an agent makes it that has no hand in the worktree's own log."""
+    tree = story.git("rev-parse", "llmc/adam^{tree}", cwd=story.root.path)
+    sha = story.git("commit-tree", tree, "-p", "llmc/adam", "-m", message, cwd=story.root.path)
+    story.git("update-ref", "refs/heads/llmc/adam", sha, cwd=story.root.path)
+    return sha
+
+
+def test_a_branch_that_moves_after_git_has_written_its_log_is_noticed(story: Story) -> None:
+    story.begin("adam").up()
+    sha = silent_commit(story, "Moved")
+    story.until(lambda: story.worker("adam").commit_sha == sha)
+
+
+def test_commits_are_noticed_after_git_has_packed_the_branches(story: Story) -> None:
+    story.begin("adam").up()
+    story.git("pack-refs", "--all", "--prune", cwd=story.root.path)
+    assert not Path(story.root.git_dir, "refs/heads/llmc").exists()
+    first = story.commit_as("adam", "a.txt", "a\n", "First")
+    story.until(lambda: story.worker("adam").commit_sha == first)
+    second = silent_commit(story, "Second")
+    story.until(lambda: story.worker("adam").commit_sha == second)
+
+
 # --- the user's branch ------------------------------------------------------------------------------
 
 

@@ -125,7 +125,7 @@ class LookingWatch:
         return None
 
     def add(self, path: str, name: str, only: frozenset[str] = frozenset()) -> bool:
-        self._stamps[(path, name, only)] = _stamp(path, only)
+        self._stamps.setdefault((path, name, only), _stamp(path, only))
         return os.path.lexists(path)
 
     def forget(self, name: str) -> None:
