@@ -255,16 +255,12 @@ def silent_commit(story: Story, message: str) -> str:
     return sha
 
 
-def test_a_branch_that_moves_after_git_has_written_its_log_is_noticed(story: Story) -> None:
+@pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
+def test_a_branch_that_moves_after_git_has_written_its_log_is_noticed(story: Story, packed: bool) -> None:
     story.begin("adam").up()
-    sha = silent_commit(story, "Moved")
-    story.until(lambda: story.worker("adam").commit_sha == sha)
-
-
-def test_commits_are_noticed_after_git_has_packed_the_branches(story: Story) -> None:
-    story.begin("adam").up()
-    story.git("pack-refs", "--all", "--prune", cwd=story.root.path)
-    assert not Path(story.root.git_dir, "refs/heads/llmc").exists()
+    if packed:
+        story.git("pack-refs", "--all", "--prune", cwd=story.root.path)
+        assert not Path(story.root.git_dir, "refs/heads/llmc").exists()
     first = story.commit_as("adam", "a.txt", "a\n", "First")
     story.until(lambda: story.worker("adam").commit_sha == first)
     second = silent_commit(story, "Second")
