@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -28,6 +30,7 @@ def main() -> None:
     unknown = sorted(set(words.names) - MEASUREMENTS.keys())
     if unknown:
         parser.error(f"there is no measurement named {', '.join(unknown)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no daemon and no tmux server is left behind
     measured_on = machine()
     print("\n".join(f"{what}: {value}" for what, value in measured_on.items()))
     found: dict[str, object] = {}
