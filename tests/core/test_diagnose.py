@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from llmc.core.diagnose import checked, diagnose
-from llmc.core.findings import KINDS, NOTE, TOPICS, codes_table, finding
+from llmc.core.findings import KINDS, TOPICS, codes_table, finding
 from llmc.core.health import (
     SUBJECTS,
     Absent,
@@ -29,6 +29,7 @@ from llmc.core.health import (
     WorkerHealth,
     WorktreeRecord,
 )
+from llmc.core.kinds import NOTE
 from llmc.model import Session, Step, Work, Worker
 
 NOW = 1_800_000_000.0
@@ -77,6 +78,10 @@ def healthy(worker=None, **changes):
         daemon=Absent(),
         acting=Found(frozenset()),
         unreadable=Found(()),
+        broken_refs=Found(()),
+        git_locks=Found(()),
+        strays=Found(()),
+        left_over=Found(()),
         workers=Found((each,)),
         broken_packs=Found(()),
     )

@@ -9,8 +9,9 @@ from llmc.app import App
 from llmc.commands.result import Result
 from llmc.core.diagnose import Checked, checked, diagnose
 from llmc.core.display import plain
-from llmc.core.findings import ERROR, NOTE, Finding, Severity, counted
+from llmc.core.findings import Finding, counted
 from llmc.core.health import Health
+from llmc.core.kinds import ERROR, NOTE, Severity
 from llmc.model import Json
 from llmc.observe.health import check_health
 from llmc.root import Root, RootMissingError

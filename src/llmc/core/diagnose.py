@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from llmc.core.diagnose_machine import dotted, machine_findings, root_findings, size
+from llmc.core.diagnose_remains import remains_findings
 from llmc.core.diagnose_repository import repository_findings
 from llmc.core.diagnose_workers import worker_findings
-from llmc.core.findings import ERROR, KINDS, NOTE, TOPICS, Finding, Severity, counted, finding, some
+from llmc.core.findings import KINDS, TOPICS, Finding, counted, finding, some
 from llmc.core.health import SUBJECTS, Found, Health, RootHealth, Unknown, WorkerHealth
+from llmc.core.kinds import ERROR, NOTE, Severity
 
 ORDER = tuple(Severity)
 REQUIRED = frozenset(("git", "tmux", "root", "settings", "state", "clone"))
@@ -22,6 +24,7 @@ def diagnose(health: Health) -> tuple[Finding, ...]:
     if isinstance(health.root, Found):
         root = health.root.value
         found += [*root_findings(root), *repository_findings(root), *worker_findings(health.at_unix, root)]
+        found += remains_findings(health.at_unix, root)
     return tuple(sorted(found, key=lambda each: ORDER.index(each.severity)))
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmc.core.display import age
-from llmc.core.findings import ERROR, WARNING, Finding, counted, finding, some
+from llmc.core.findings import Finding, counted, finding, some
 from llmc.core.health import Absent, Answer, Broken, Found, Health, Newer, RootHealth, StateFacts, Unknown, Version
+from llmc.core.kinds import ERROR, WARNING
 
 LOW_BYTES = 100 << 20
 FULL_BYTES = 5 << 20
@@ -80,21 +81,24 @@ def root_findings(root: RootHealth) -> Iterator[Finding]:
             yield finding("pack-broken", what, "the screens of that CLI are read by the built-in pack, or not at all")
     if isinstance(root.unreadable, Found):
         for each in root.unreadable.value:
-            yield finding("log-unreadable", f"{each.path} cannot be read", each.why, path=each.path)
+            yield finding("log-unreadable", f"{each.path} cannot be read", each.why, subject=each.path, path=each.path)
 
 
 def _access(root: RootHealth) -> Iterator[Finding]:
     if isinstance(root.read_only, Found) and root.read_only.value:
         first = root.read_only.value[0]
         what = f"{some(root.read_only.value)} cannot be written to"
-        yield finding("root-read-only", what, "nothing that happens can be kept", path=first)
+        yield finding("root-read-only", what, "nothing that happens can be kept", subject=first, path=first)
     if isinstance(root.open_paths, Found):
         for each in root.open_paths.value:
             what = f"other users may use {each.path} (mode {each.mode:04o})"
-            yield finding("modes-open", what, "prompts, code and settings are in there", path=each.path)
+            yield finding(
+                "modes-open", what, "prompts, code and settings are in there", subject=each.path, path=each.path
+            )
     if isinstance(root.directories, Absent):
         why = "without it no command takes this directory for an LLMC root"
-        yield finding("worktrees-missing", f"{root.path} has no .worktrees", why, path=f"{root.path}/.worktrees")
+        path = f"{root.path}/.worktrees"
+        yield finding("worktrees-missing", f"{root.path} has no .worktrees", why, subject=path, path=path)
 
 
 def _space(root: RootHealth) -> Iterator[Finding]:
@@ -116,7 +120,7 @@ def _settings(root: RootHealth) -> Iterator[Finding]:
     match root.settings:
         case Absent():
             why = "without it no command takes this directory for an LLMC root"
-            yield finding("config-missing", f"there is no {path}", why, path=path)
+            yield finding("config-missing", f"there is no {path}", why, subject=path, path=path)
         case Broken(what, hint):
             yield finding("config-broken", what, hint, path=path)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmc.core.display import age
 from llmc.core.findings import Finding, finding
 from llmc.core.health import Absent, Broken, Clone, Found, RootHealth, StateFacts
 
@@ -20,6 +21,7 @@ def repository_findings(root: RootHealth) -> Iterator[Finding]:
             yield _clone_broken(root, root.clone)
         case Found(clone):
             yield from _clone(root, clone)
+    yield from _refs(root)
     if isinstance(root.state, Found):
         yield from _orphans(root, root.state.value)
 
@@ -50,15 +52,26 @@ def _source_gone(root: RootHealth, what: str) -> Finding:
 def _clone(root: RootHealth, clone: Clone) -> Iterator[Finding]:
     for setting in clone.settings_off:
         why = "a conflict that was resolved once comes back"
-        yield finding("rerere-off", f"{setting} is off in {root.path}/.git", why, root=root.path, setting=setting)
+        what = f"{setting} is off in {root.path}/.git"
+        yield finding("rerere-off", what, why, subject=setting, root=root.path, setting=setting)
     if clone.identity_trouble:
         yield finding("identity-missing", "git does not know in whose name to commit", clone.identity_trouble)
     if root.follows_source == Found(False) and isinstance(root.source, Found) and isinstance(root.settings, Found):
         source = root.settings.value.source
         what = f"the clone follows {clone.origin or 'nothing'}, but accepted work goes to {source}"
-        yield finding(
-            "source-differs", what, "workers would not start from what was accepted", root=root.path, source=source
-        )
+        why = "workers would not start from what was accepted"
+        yield finding("source-differs", what, why, subject=source, root=root.path, source=source)
+
+
+def _refs(root: RootHealth) -> Iterator[Finding]:
+    if isinstance(root.broken_refs, Found):
+        for ref in root.broken_refs.value:
+            why = "git leaves out what it cannot follow: the work behind it cannot be found"
+            yield finding("ref-broken", f"{ref} of {root.path}/.git leads nowhere", why, subject=ref)
+    if isinstance(root.git_locks, Found):
+        for lock in root.git_locks.value:
+            what = f"{lock.path} is {age(lock.age_secs)} old, and no git runs that could have it"
+            yield finding("git-lock-left-over", what, "git refuses to work there", subject=lock.path, path=lock.path)
 
 
 def _orphans(root: RootHealth, state: StateFacts) -> Iterator[Finding]:
@@ -79,7 +92,8 @@ def _worktrees(root: RootHealth, known: frozenset[str]) -> Iterator[Finding]:
         found |= {_last_part(path) for path in paths if path.rpartition("/")[0] == f"{root.path}/.worktrees"}
     for name in sorted(found - known):
         what = f"{root.path}/.worktrees/{name} belongs to no worker"
-        yield finding("worktree-orphaned", what, "a worker was removed or never finished; there may be work in it")
+        why = "a worker was removed or never finished; there may be work in it"
+        yield finding("worktree-orphaned", what, why, subject=name)
 
 
 def _branches(root: RootHealth, known: set[str]) -> Iterator[Finding]:
@@ -87,7 +101,7 @@ def _branches(root: RootHealth, known: set[str]) -> Iterator[Finding]:
         for branch in sorted(root.clone.value.heads.keys() - known):
             if branch.startswith(BRANCHES):
                 why = "a worker was removed or never finished; the branch may hold work"
-                yield finding("branch-orphaned", f"the branch {branch} belongs to no worker", why)
+                yield finding("branch-orphaned", f"the branch {branch} belongs to no worker", why, subject=branch)
 
 
 def _sessions(root: RootHealth, known: set[str]) -> Iterator[Finding]:
@@ -96,7 +110,8 @@ def _sessions(root: RootHealth, known: set[str]) -> Iterator[Finding]:
             if terminal.session.startswith(SESSIONS) and terminal.session not in known:
                 what = f"the session {terminal.session} belongs to no worker"
                 why = "an agent may be at work there unseen"
-                yield finding("session-orphaned", what, why, socket=root.tmux_socket, session=terminal.session)
+                name = terminal.session
+                yield finding("session-orphaned", what, why, subject=name, socket=root.tmux_socket, session=name)
 
 
 def _last_part(path: str) -> str:

@@ -93,6 +93,8 @@ class AgentFacts:
     program: str = ""
     """Empty when nobody has described this agent."""
     installed: bool = False
+    reports_start: bool = False
+    """Whether it tells by itself that it is up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,23 @@ class Unreadable:
 
 
 @dataclass(frozen=True, slots=True)
+class GitLock:
+    """A lock file of git's that no process can be seen to use."""
+
+    path: str
+    age_secs: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A process that an agent of this root has started and that is in no terminal of its worker's."""
+
+    pid: int
+    worker: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerHealth:
     worker: Worker
     directory: Answer[str]
@@ -189,6 +208,11 @@ class RootHealth:
     daemon: Answer[Daemon]
     acting: Answer[frozenset[str]]
     unreadable: Answer[tuple[Unreadable, ...]]
+    broken_refs: Answer[tuple[str, ...]]
+    git_locks: Answer[tuple[GitLock, ...]]
+    strays: Answer[tuple[Stray, ...]]
+    left_over: Answer[tuple[str, ...]]
+    """Files that belong to nobody any more."""
     workers: Answer[tuple[WorkerHealth, ...]]
     broken_packs: Answer[tuple[str, ...]]
     """What is wrong with the user's own screen packs."""
@@ -232,6 +256,10 @@ SUBJECTS: Mapping[str, tuple[str, str]] = {
     "daemon": ("daemon", "the daemon"),
     "acting": ("daemon", "which workers somebody acts for"),
     "unreadable": ("records", "the logs"),
+    "broken_refs": ("repository", "the refs of the clone"),
+    "git_locks": ("repository", "git's lock files"),
+    "strays": ("terminals", "programs that outlive their agents"),
+    "left_over": ("records", "files that belong to nobody"),
     "workers": ("state", "the workers"),
     "broken_packs": ("settings", "the screen packs"),
     "git": ("programs", "git"),

@@ -37,6 +37,11 @@ def is_running(pid: int) -> bool:
     return False
 
 
+def parent_of(pid: int) -> int | None:
+    entry = _look_up(pid)
+    return entry.parent if entry is not None else None
+
+
 def descendants(pid: int) -> list[int]:
     """All children of children, and who is in the group or session that the process leads: init may have
     adopted them from a parent that ended. Empty where there is no /proc.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from llmc.core.health import Absent, Answer, Broken, Found, Health, RootHealth, StateFacts, Unknown, Version
+from llmc.core.health import Absent, Answer, Broken, Clone, Found, Health, RootHealth, StateFacts, Unknown, Version
 from llmc.errors import LlmcError
 from llmc.git.runner import MINIMUM as GIT_MINIMUM
 from llmc.git.runner import Git
@@ -28,6 +28,7 @@ from llmc.observe.health_files import (
 from llmc.observe.health_git import look_at_clone, look_at_following, look_at_lfs, look_at_source
 from llmc.observe.health_probe import both, given, probe
 from llmc.observe.health_records import find_unreadable, look_at_daemon, names_acted_for
+from llmc.observe.health_remains import find_broken_refs, find_git_locks, find_left_over, find_strays
 from llmc.observe.health_workers import Surroundings, look_at_agents, look_at_terminals, look_at_workers
 from llmc.root import Root
 from llmc.tmux.server import MINIMUM as TMUX_MINIMUM
@@ -110,6 +111,10 @@ def _look_at_root(
             daemon=probe(lambda: look_at_daemon(root)),
             acting=probe(lambda: names_acted_for(root)),
             unreadable=probe(lambda: find_unreadable(root)),
+            broken_refs=given(clone, lambda _: given(git, lambda git: find_broken_refs(git, root))),
+            git_locks=probe(lambda: find_git_locks(root)),
+            strays=given(terminals, lambda terminals: find_strays(root, terminals)),
+            left_over=given(state, lambda state: find_left_over(root, state, _other_names(root, clone))),
             workers=given(state, lambda state: look_at_workers(around, state)),
             broken_packs=given(config, lambda config: find_broken_packs(root, config)),
         )
@@ -123,6 +128,20 @@ def _is_there(root: Root) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     return root.exists or not names.isdisjoint(TRACES)
+
+
+def _other_names(root: Root, clone: Answer[Clone]) -> frozenset[str]:
+    """Names that are in use, though no worker may have them."""
+    directories = find_directories(root)
+    branches = clone.value.heads if isinstance(clone, Found) else {}
+    acting = names_acted_for(root)
+    return frozenset(
+        (
+            *(directories.value if isinstance(directories, Found) else ()),
+            *(branch.removeprefix("llmc/") for branch in branches),
+            *(acting.value if isinstance(acting, Found) else ()),
+        )
+    )
 
 
 def _workers_of(state: Answer[StateFacts]) -> Mapping[str, Worker]:

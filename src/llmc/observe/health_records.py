@@ -77,6 +77,7 @@ def _event_log_trouble(path: Path) -> str:
         with closing(sqlite3.connect(address, uri=True)) as database:
             if database.execute("PRAGMA user_version").fetchone()[0]:
                 database.execute("SELECT max(id) FROM events").fetchone()
+            (verdict,) = database.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.Error as error:
         return str(error)
-    return ""
+    return "" if verdict == "ok" else str(verdict).splitlines()[0]

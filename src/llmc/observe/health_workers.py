@@ -52,8 +52,9 @@ def _agent(host: Host, root: Root, config: Config, name: str, workers: tuple[str
     order = LaunchOrder(
         worker=name, worktree=root.path, repository=root.path, home="", settings_dir=root.settings_dir(name)
     )
-    program = next(iter(agent_named(name, config).launch(order).argv), "")
-    return AgentFacts(name, workers, program, installed=host.which(program) is not None)
+    agent = agent_named(name, config)
+    program = next(iter(agent.launch(order).argv), "")
+    return AgentFacts(name, workers, program, host.which(program) is not None, agent.reports_start)
 
 
 def look_at_terminals(tmux: Tmux) -> Answer[tuple[Terminal, ...]]:

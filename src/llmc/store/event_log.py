@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -31,6 +33,7 @@ MIGRATIONS = (
 
 _TEXTS = ("worker", "kind", "signal", "work_before", "work_after", "session_before", "session_after", "detail")
 _INSERT = f"INSERT INTO events (at_unix, {', '.join(_TEXTS)}, data) VALUES (?, {'?, ' * len(_TEXTS)}?)"
+_SELECT = f"SELECT at_unix, {', '.join(_TEXTS)}, data, id FROM events"
 _PRUNE = "DELETE FROM events WHERE id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ?)"
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -87,6 +90,16 @@ class EventLog:
         with self._reading() as database:
             rows = _select(database, worker, limit, after_id) if _version(database) else []
         return sorted((_from_row(row) for row in rows), key=lambda event: event.id)
+
+    def latest(self, worker: str, *kinds: str, after_id: int = 0) -> LoggedEvent | None:
+        """The last event of one of these kinds; with no kind, the last one that tells what the work was."""
+        if not self.path.exists():
+            return None
+        which = f"kind IN ({', '.join('?' * len(kinds))})" if kinds else "work_after != ''"
+        query = f"{_SELECT} WHERE worker = ? AND id > ? AND {which} ORDER BY id DESC LIMIT 1"
+        with self._reading() as database:
+            row = database.execute(query, (worker, after_id, *kinds)).fetchone() if _version(database) else None
+        return _from_row(row) if row else None
 
     def close(self) -> None:
         if self._database is not None:
@@ -157,13 +170,32 @@ class EventLog:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        address = f"file:{quote(str(self.path))}?mode=ro"
         try:
-            with closing(sqlite3.connect(address, uri=True, timeout=self._busy_seconds)) as database:
-                yield database
+            with ExitStack() as stack:
+                yield self._open_for_reading(stack)
         except sqlite3.Error as error:
             hint = "it is begun anew at the next change" if _is_damage(error) else "run `llmc doctor`"
             raise EventLogError(f"{self.path} cannot be read: {error}", hint) from error
+
+    def _open_for_reading(self, stack: ExitStack) -> sqlite3.Connection:
+        try:
+            return stack.enter_context(closing(self._connect(self.path, "mode=ro")))
+        except sqlite3.OperationalError:
+            # The disk is full or cannot be written to, and SQLite wants files beside this one: elsewhere it has them.
+            elsewhere = stack.enter_context(tempfile.TemporaryDirectory(prefix="llmc-events-"))
+            for file in self.path.parent.glob(f"{self.path.name}*"):
+                if file.name in (self.path.name, f"{self.path.name}-wal"):
+                    shutil.copy(file, elsewhere)
+            return stack.enter_context(closing(self._connect(Path(elsewhere, self.path.name), "mode=rw")))
+
+    def _connect(self, path: Path, way: str) -> sqlite3.Connection:
+        database = sqlite3.connect(f"file:{quote(str(path))}?{way}", uri=True, timeout=self._busy_seconds)
+        try:
+            database.execute("SELECT count(*) FROM sqlite_master")  # only now does SQLite open its files
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -203,7 +235,7 @@ def _select(database: sqlite3.Connection, worker: str | None, limit: int, after_
     newest = database.execute("SELECT max(id) FROM events").fetchone()[0] or 0
     after = after_id if after_id <= newest else 0  # a smaller newest id: the log was begun anew since
     of_worker = "" if worker is None else "AND worker = :worker"
-    query = f"""SELECT at_unix, {", ".join(_TEXTS)}, data, id FROM events WHERE id > :after {of_worker}
+    query = f"""{_SELECT} WHERE id > :after {of_worker}
         ORDER BY id {"ASC" if after else "DESC"} LIMIT :limit"""
     return database.execute(query, {"after": after, "worker": worker, "limit": limit}).fetchall()
 

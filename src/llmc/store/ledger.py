@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from types import MappingProxyType
 
-from llmc.core.events import Event
+from llmc.core.events import Event, TaskGiven
 from llmc.core.lifecycle import Decision, decide
 from llmc.core.policy import Policy
 from llmc.errors import LlmcError
@@ -15,6 +15,9 @@ from llmc.model import Json, State, Worker
 from llmc.store.event_log import EventLog, LoggedEvent
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
+
+PROMPT_KEPT = 16 << 10
+"""Characters of a task that the log keeps: enough to go on with it, little enough for a log."""
 
 
 class UnknownWorkerError(LlmcError):
@@ -70,7 +73,12 @@ class Ledger:
             return _with_worker(state, worker)
 
         self.state.transact(change)
-        self.note(worker.name, worker.created_at_unix, "added", f"agent {worker.agent}, branch {worker.branch}")
+        self.note_added(worker)
+
+    def note_added(self, worker: Worker) -> None:
+        detail = f"agent {worker.agent}, branch {worker.branch}"
+        data = MappingProxyType({"agent": worker.agent})
+        self.write(LoggedEvent(worker.created_at_unix, worker.name, "added", detail=detail, data=data))
 
     def remove(self, name: str, at: float) -> None:
         def change(state: State) -> State:
@@ -110,6 +118,7 @@ def _entry(event: Event, decision: Decision) -> LoggedEvent:
         before.session.value,
         after.session.value,
         decision.detail,
+        _worth_keeping(event, decision),
     )
 
 
@@ -122,6 +131,19 @@ def _line(entry: LoggedEvent) -> dict[str, Json]:
         "session": [entry.session_before, entry.session_after],
         "detail": entry.detail,
     }
+
+
+def _worth_keeping(event: Event, decision: Decision) -> Mapping[str, Json]:
+    """What a lost state could be made again from, and that no other trace tells."""
+    before, after = decision.before, decision.worker
+    kept: dict[str, Json] = {
+        name: getattr(after, name)
+        for name in ("rejected_sha", "crash_count")
+        if getattr(after, name) != getattr(before, name)
+    }
+    if isinstance(event, TaskGiven):
+        kept["prompt"] = event.prompt[:PROMPT_KEPT]
+    return MappingProxyType(kept)
 
 
 def _find(state: State, name: str) -> Worker:

@@ -1,0 +1,117 @@
+"""What can be wrong with the machine, the files of the root, its settings and its state."""
+
+from __future__ import annotations
+
+from llmc.core.kinds import ERROR, NOTE, WARNING, Kind
+
+MACHINE_KINDS = (
+    Kind("git-missing", ERROR, "programs", "git is not installed", "install git {minimum} or later"),
+    Kind("git-old", ERROR, "programs", "git lacks what LLMC needs", "install git {minimum} or later"),
+    Kind("tmux-missing", ERROR, "programs", "tmux is not installed", "install tmux {minimum} or later"),
+    Kind("tmux-old", ERROR, "programs", "tmux lacks what LLMC needs", "install tmux {minimum} or later"),
+    Kind("program-broken", ERROR, "programs", "git or tmux is installed and does not run", "install {program} again"),
+    Kind(
+        "lfs-missing",
+        NOTE,
+        "programs",
+        "git-lfs is not installed; an error when the repository uses it",
+        "install git-lfs",
+    ),
+    Kind("difft-missing", NOTE, "programs", "difftastic is not installed", "install difftastic"),
+    Kind("delta-missing", NOTE, "programs", "delta is not installed", "install git-delta"),
+    Kind(
+        "agent-missing",
+        ERROR,
+        "agents",
+        "the program of an agent is not installed; a warning while no worker uses it",
+        "install {program}",
+    ),
+    Kind(
+        "agent-unknown",
+        ERROR,
+        "agents",
+        "a worker's agent is neither built in nor described in the settings",
+        "describe it under `[agents.{agent}]` in {config}",
+    ),
+    Kind("root-missing", ERROR, "root", "there is no LLMC root where it was looked for", "`llmc init`"),
+    Kind(
+        "root-read-only",
+        ERROR,
+        "root",
+        "the root, or a directory in it, cannot be written to",
+        "`chmod u+w {path}`, or make its disk writable",
+    ),
+    Kind(
+        "disk-low",
+        WARNING,
+        "root",
+        "the disk of the root is nearly full; an error when it is full",
+        "make room on the disk of {path}",
+    ),
+    Kind("modes-open", WARNING, "root", "other users may look into the root or its state", "`chmod go= {path}`"),
+    Kind("worktrees-missing", ERROR, "root", "the root has no directory for worktrees any more", "`mkdir {path}`"),
+    Kind(
+        "config-missing",
+        ERROR,
+        "settings",
+        "the root has no `config.toml` any more",
+        "write {path} with `source` and `branch` under `[repo]`, as in docs/configuration.md",
+    ),
+    Kind(
+        "config-broken",
+        ERROR,
+        "settings",
+        "`config.toml` has a mistake",
+        "mend {path}; `llmc config check` tells when it is right",
+    ),
+    Kind(
+        "pack-broken",
+        WARNING,
+        "settings",
+        "a screen pack of yours has a mistake",
+        "mend it as docs/packs.md tells; `llmc config check` tells when it is right",
+    ),
+    Kind(
+        "state-missing",
+        ERROR,
+        "state",
+        "the root has no `state.json` any more",
+        "`llmc doctor --repair` restores the backup; without one, `llmc doctor --rebuild`",
+    ),
+    Kind(
+        "state-broken",
+        ERROR,
+        "state",
+        "`state.json` is damaged",
+        "`llmc doctor --repair` restores the backup; without one, `llmc doctor --rebuild`",
+    ),
+    Kind("state-newer", ERROR, "state", "`state.json` was written by a newer LLMC", "upgrade llmc"),
+    Kind(
+        "state-inconsistent",
+        ERROR,
+        "state",
+        "`state.json` contradicts itself: work that waits for review without a commit, times in the future, ...",
+        "`llmc doctor --repair`",
+    ),
+    Kind(
+        "clock-jumped",
+        WARNING,
+        "state",
+        "times in `state.json` lie in the future, because the clock was set back: ages are wrong and timers late",
+        "set the clock right, or `llmc doctor --repair` sets these times to now",
+    ),
+    Kind(
+        "worker-error",
+        WARNING,
+        "state",
+        "a worker has stopped with an error",
+        "`llmc restart {worker}`, or `llmc reset {worker}` for a fresh start with a backup",
+    ),
+    Kind(
+        "not-checked",
+        WARNING,
+        "",
+        "a check could not be made, so that nothing is known",
+        "remove the reason, then `llmc doctor` again",
+    ),
+)

@@ -1,0 +1,148 @@
+"""What can be wrong with the workers: where they work, what runs for them, what is kept about them."""
+
+from __future__ import annotations
+
+from llmc.core.kinds import ERROR, NOTE, WARNING, Kind
+
+WORKER_KINDS = (
+    Kind(
+        "worktree-missing",
+        ERROR,
+        "worktrees",
+        "a worker's worktree is gone",
+        "`llmc doctor --repair` makes it again from its branch",
+    ),
+    Kind(
+        "worktree-unregistered",
+        ERROR,
+        "worktrees",
+        "a worker's directory is there, but git does not know it as a worktree",
+        "`llmc doctor --repair` makes it a worktree again; its files stay",
+    ),
+    Kind(
+        "worktree-wrong-branch",
+        ERROR,
+        "worktrees",
+        "a worker's worktree has another branch checked out, or none, so that its commits are not noticed",
+        "`git -C {path} checkout {branch}`",
+    ),
+    Kind(
+        "worktree-dirty-idle",
+        WARNING,
+        "worktrees",
+        "an idle worker has uncommitted changes that belong to no task",
+        "`llmc reset {worker}` sets them aside in a backup",
+    ),
+    Kind(
+        "worktree-orphaned",
+        WARNING,
+        "worktrees",
+        "a worktree, or a directory among them, belongs to no worker",
+        "`llmc doctor --repair` removes it and keeps a backup",
+    ),
+    Kind(
+        "rebase-left-over",
+        WARNING,
+        "worktrees",
+        "a rebase, merge or the like was begun in a worktree and nobody goes on with it",
+        "`git -C {path} {operation} --abort`",
+    ),
+    Kind(
+        "branch-missing-for-worker",
+        ERROR,
+        "worktrees",
+        "a worker's branch is gone",
+        "`llmc doctor --repair` brings it back where it last stood",
+    ),
+    Kind(
+        "commit-unknown",
+        ERROR,
+        "worktrees",
+        "the clone does not have a commit that a worker's record names",
+        "`llmc reset {worker}` begins anew; what is left is kept in a backup",
+    ),
+    Kind(
+        "session-missing",
+        ERROR,
+        "terminals",
+        "a worker counts as up, but has no terminal",
+        "`llmc restart {worker}`",
+    ),
+    Kind(
+        "session-dead",
+        ERROR,
+        "terminals",
+        "a worker counts as up, but its agent has ended",
+        "`llmc restart {worker}`",
+    ),
+    Kind(
+        "session-orphaned",
+        WARNING,
+        "terminals",
+        "an agent's terminal belongs to no worker",
+        "`tmux -L {socket} kill-session -t ={session}`",
+    ),
+    Kind(
+        "process-stray",
+        WARNING,
+        "terminals",
+        "a program that an agent started has outlived it",
+        "`llmc doctor --repair`, or `kill {pids}`",
+    ),
+    Kind(
+        "agent-silent",
+        NOTE,
+        "records",
+        "an agent that reports what it does has reported nothing, so that only git, its process and its screen tell",
+        "`llmc doctor --agents` finds out why",
+    ),
+    Kind(
+        "daemon-stale",
+        WARNING,
+        "daemon",
+        "the daemon was ended by force, and nobody looks after the workers",
+        "`llmc up`",
+    ),
+    Kind(
+        "daemon-stuck",
+        WARNING,
+        "daemon",
+        "the daemon runs, but has not been on patrol for long",
+        "`kill {pid}`, then `llmc up`; the agents go on meanwhile",
+    ),
+    Kind(
+        "steps-waiting",
+        WARNING,
+        "daemon",
+        "something was decided for a worker and nobody carries it out",
+        "`llmc up`",
+    ),
+    Kind(
+        "events-waiting",
+        WARNING,
+        "records",
+        "an agent's reports have not been taken for more than a minute; a note while no daemon runs",
+        "`llmc up`; if the daemon runs, `llmc down` first",
+    ),
+    Kind(
+        "events-bad",
+        NOTE,
+        "records",
+        "an agent's reports were not understood and set aside",
+        "read the notes in {path}, then remove it",
+    ),
+    Kind(
+        "files-left-over",
+        NOTE,
+        "records",
+        "files of workers that are gone, or of a write that was cut short",
+        "`llmc doctor --repair` removes them",
+    ),
+    Kind(
+        "log-unreadable",
+        WARNING,
+        "records",
+        "a log cannot be read",
+        "move {path} away; a new one is begun by itself",
+    ),
+)
