@@ -61,8 +61,13 @@ def backup_branch(git: Git, root: str, worker: str, at_unix: float, branch: str,
     tip = branch_tip(git, root, branch)
     if tip is None or any(is_ancestor(git, root, tip, each.sha) for each in list_backups(git, root, worker)):
         return None
-    plan = Backup("", "", worker, at_unix, reason, tip, branch, branch, tip)
-    return _store(git, root, plan, f"{tip}^{{tree}}", [tip])
+    return backup_commit(git, root, worker, at_unix, branch, tip, reason)
+
+
+def backup_commit(git: Git, root: str, worker: str, at_unix: float, branch: str, sha: str, reason: str = "") -> Backup:
+    """Keeps a commit of the worker's that no branch may have, as if it were the tip of the worker's own."""
+    plan = Backup("", "", worker, at_unix, reason, sha, branch, branch, sha)
+    return _store(git, root, plan, f"{sha}^{{tree}}", [sha])
 
 
 def left_out_of_backup(git: Git, worktree: str) -> tuple[str, ...]:

@@ -73,11 +73,17 @@ class Host(Protocol):
     def size(self, path: str) -> int | None:
         """Bytes of the file, or of the symlink itself; None when there is nothing."""
 
+    def write(self, path: str, content: bytes) -> None:
+        """Writes the whole file in one step, with the directories above it."""
+
+    def move(self, source: str, target: str) -> None:
+        """Renames, with the directories above `target`; nothing may be there."""
+
     def make_dir(self, path: str) -> None:
         """For its owner alone."""
 
     def remove_tree(self, path: str) -> None:
-        """Removes a directory tree; symlinks inside are removed, never followed."""
+        """Removes a directory tree, or a single file; symlinks inside are removed, never followed."""
 
     def real_path(self, path: str) -> str:
         """The absolute path with every symlink resolved; the last parts need not exist."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fcntl import ioctl
@@ -92,14 +94,31 @@ class LocalHost:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
+    def write(self, path: str, content: bytes) -> None:
+        Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd, temporary = tempfile.mkstemp(prefix=".new-", dir=Path(path).parent)
+        try:
+            with open(fd, "wb") as file:
+                file.write(content)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    def move(self, source: str, target: str) -> None:
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
+        Path(target).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.move(source, target)
+
     def make_dir(self, path: str) -> None:
         Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def remove_tree(self, path: str) -> None:
-        if Path(path).is_symlink():
-            Path(path).unlink()
-        elif Path(path).exists():
+        if Path(path).is_dir() and not Path(path).is_symlink():
             shutil.rmtree(path)
+        else:
+            Path(path).unlink(missing_ok=True)
 
     def real_path(self, path: str) -> str:
         return str(Path(path).resolve())

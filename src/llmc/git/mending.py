@@ -1,0 +1,152 @@
+"""Damage in a clone and its worktrees, put right so that no commit and no file is lost."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from llmc.errors import LlmcError
+from llmc.git.failure import GitError
+from llmc.git.history import is_ancestor
+from llmc.git.parse import decode
+from llmc.git.repository import HEADS, branch_tip, operations, resolve
+from llmc.git.runner import LONG, NO_HOOKS, Git
+from llmc.git.worktree import find_worktree, quit_operations, remove_worktree, worktree_path
+
+_PACKED = re.compile(rb"#.*|\^?[0-9a-f]{40,64}|[0-9a-f]{40,64} refs/\S+")
+_SHA = re.compile(r"[0-9a-f]{40,64}")
+NEEDED_DIRECTORIES = ("objects", "refs")
+
+
+class MendingError(LlmcError):
+    """It cannot be put right without a person."""
+
+
+# --- the clone itself -------------------------------------------------------------------------------
+
+
+def mend_clone(git: Git, git_dir: str, branch: str, keep: str) -> None:
+    """HEAD, the directories that git needs, and lines of `packed-refs` that are none. `keep` gets what is replaced."""
+    for name in NEEDED_DIRECTORIES:
+        git.host.make_dir(f"{git_dir}/{name}")
+    head = git.host.read(f"{git_dir}/HEAD")
+    if head is None or not re.match(rb"ref: refs/|[0-9a-f]{40}", head):
+        git.host.write(f"{git_dir}/HEAD", f"ref: {HEADS}{branch}\n".encode())
+    packed = git.host.read(f"{git_dir}/packed-refs") or b""
+    good = [line for line in packed.split(b"\n") if _PACKED.fullmatch(line)]
+    if b"\n".join([*good, b""]) != packed and packed:
+        git.host.write(f"{keep}/packed-refs", packed)
+        git.host.write(f"{git_dir}/packed-refs", b"\n".join([*good, b""]))
+
+
+def mend_ref(git: Git, root: str, ref: str, keep: str) -> str:
+    """Puts a ref back to the last commit that its log tells of and that there is. The commit."""
+    git_dir = f"{root}/.git"
+    broken = git.host.read(f"{git_dir}/{ref}")
+    if broken is not None:
+        git.host.write(f"{keep}/{ref}", broken)
+        git.host.remove_tree(f"{git_dir}/{ref}")
+    packed = resolve(git, root, ref)
+    sha = packed or newest_logged(git, root, f"{git_dir}/logs/{ref}")
+    if sha is None:
+        if broken is None:
+            git.run(root, "update-ref", "-d", ref)
+        raise MendingError(f"nothing tells where {ref} last stood", f"what was in it is kept in {keep}")
+    git.run(root, "update-ref", "-m", "llmc doctor --repair", ref, sha)
+    return sha
+
+
+def newest_logged(git: Git, root: str, log: str) -> str | None:
+    """The last commit that a reflog names and that the repository has."""
+    lines = decode(git.host.read(log) or b"").splitlines()
+    for line in reversed(lines):
+        for word in reversed(line.split(" ")[:2]):
+            if _SHA.fullmatch(word) and set(word) != {"0"} and resolve(git, root, word):
+                return word
+    return None
+
+
+# --- branches ---------------------------------------------------------------------------------------
+
+
+def restore_branch(git: Git, root: str, name: str, branch: str, candidates: tuple[str | None, ...]) -> str:
+    """Makes the branch where its worktree last stood, else at the first of the candidates that there is."""
+    logged = newest_logged(git, root, f"{root}/.git/worktrees/{name}/logs/HEAD")
+    found = next((sha for sha in (logged, *candidates) if sha and resolve(git, root, sha)), None)
+    if found is None:
+        raise MendingError(f"no commit is left that {branch} could stand on", "`llmc nuke` it, then add it again")
+    git.run(root, "update-ref", "-m", "llmc doctor --repair", HEADS + branch, found, "")
+    return found
+
+
+# --- worktrees --------------------------------------------------------------------------------------
+
+
+def make_worktree_again(git: Git, root: str, name: str, branch: str) -> None:
+    """For a directory that is gone: the branch, checked out in its place."""
+    if find_worktree(git, root, name):
+        remove_worktree(git, root, name)
+    path = worktree_path(root, name)
+    git.run(root, *NO_HOOKS, "worktree", "add", "--quiet", "--force", path, branch, timeout=LONG)
+
+
+def connect_worktree(git: Git, root: str, name: str, branch: str, keep: str) -> None:
+    """Makes a directory a worktree again. Its files stay as they are, and count as changes where they differ."""
+    path = worktree_path(root, name)
+    git.run(root, "worktree", "repair", path, check=False)
+    git.run(root, "worktree", "repair", check=False)
+    if _is_connected(git, root, name):
+        return
+    _set_aside(git, f"{root}/.git/worktrees/{name}", keep)
+    if git.host.is_dir(f"{path}/.git"):
+        raise MendingError(f"{path} is a repository of its own", f"move it out of {posixpath.dirname(path)}")
+    # Git fills only empty directories: a worktree is made beside, and its record then led to the files.
+    beside = f"{root}/.worktrees/.mending/{name}"
+    git.host.remove_tree(beside)
+    try:
+        add = ("worktree", "add", "--quiet", "--force", "--no-checkout", beside, branch)
+        git.run(root, *NO_HOOKS, *add, timeout=LONG)
+        git.host.copy_file(f"{beside}/.git", f"{path}/.git")
+    finally:
+        git.host.remove_tree(posixpath.dirname(beside))
+    git.run(root, "worktree", "repair", path)
+    git.run(path, "reset", "--quiet", check=False, timeout=LONG)
+    if not _is_connected(git, root, name):
+        raise MendingError(f"git does not take {path} as a worktree", f"see `git -C {root} worktree list`")
+
+
+def _is_connected(git: Git, root: str, name: str) -> bool:
+    known = find_worktree(git, root, name)
+    if known is None or known.missing:
+        return False
+    return git.run(worktree_path(root, name), "rev-parse", "--git-dir", check=False).ok
+
+
+def _set_aside(git: Git, path: str, keep: str) -> None:
+    if git.host.exists(path):
+        git.host.move(path, f"{keep}/{posixpath.basename(path)}")
+
+
+def put_on_branch(git: Git, worktree: str, branch: str) -> bool:
+    """Checks the branch out, with the commits of HEAD on it where HEAD has all that the branch has.
+
+    False when HEAD and the branch have gone apart: then HEAD's own commits are not on it. The caller has backed up.
+    """
+    head, tip = resolve(git, worktree, "HEAD"), branch_tip(git, worktree, branch)
+    if head is not None and (tip is None or is_ancestor(git, worktree, tip, head)):
+        git.run(worktree, "update-ref", "-m", "llmc doctor --repair", HEADS + branch, head, tip or "")
+        git.run(worktree, "symbolic-ref", "-m", "llmc doctor --repair", "HEAD", HEADS + branch)
+        return True
+    checkout = ("checkout", "--quiet", "--no-recurse-submodules", "--ignore-other-worktrees", branch, "--")
+    git.run(worktree, *NO_HOOKS, *checkout, timeout=LONG)
+    return head is None or is_ancestor(git, worktree, head, branch)
+
+
+def leave_operation(git: Git, worktree: str) -> None:
+    """Back to before a rebase, merge or the like; where git cannot, it forgets it and the files stay."""
+    for operation in operations(git, worktree):
+        if not git.run(worktree, *NO_HOOKS, operation.value, "--abort", check=False, timeout=LONG).ok:
+            try:
+                quit_operations(git, worktree)
+            except GitError as stuck:
+                raise MendingError(stuck.what, f"look at `git -C {worktree} status`") from stuck
