@@ -11,22 +11,24 @@ from contextlib import suppress
 from llmc.app import App
 from llmc.commands.acting import terminals
 from llmc.commands.result import Result
-from llmc.core import events as ev
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
-from llmc.host.processes import wait_for_end
-from llmc.model import Turn
-from llmc.perform.settle import ask
+from llmc.host.processes import end_tree, wait_for_end
+from llmc.model import Turn, Worker
+from llmc.perform.sessions import end_strays
+from llmc.perform.settle import stop_agent
 from llmc.site import Site
+from llmc.store.codec import StateError
 
 DAEMON_SECS = 70.0
 AT_ONCE = 4
+SESSIONS = "llmc-"
 
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    workers = list(site.ledger.load().workers)
-    busy = [name for name in workers if site.worker(name).turn is Turn.OPEN]
+    workers = _workers(site, force=args.force)
+    busy = [name for name, worker in workers.items() if worker.turn is Turn.OPEN]
     if busy and not args.force and not _agreed(app, busy, args):
         raise LlmcError(f"{', '.join(busy)} would be interrupted; nothing was stopped", "say --yes or --force")
     terminals(site)
@@ -34,12 +36,30 @@ def run(app: App, args: Namespace) -> Result:
     if daemon is not None:
         _end_daemon(daemon.pid)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(lambda name: _stop(site, name, force=args.force), workers))
-    site.tmux.stop()
+        troubles = list(pool.map(lambda worker: stop_agent(site, worker, force=args.force), workers.values()))
+    _end_the_rest(site)
     stopped = "the daemon has ended; " if daemon is not None else ""
-    return Result(
-        f"{stopped}stopped {', '.join(workers) or 'nothing: there are no workers'}", {"stopped": list(workers)}
-    )
+    lines = [f"{stopped}stopped {', '.join(workers) or 'nothing: there are no workers'}", *filter(None, troubles)]
+    return Result("\n".join(lines), {"stopped": list(workers), "not_remembered": list(filter(None, troubles))})
+
+
+def _workers(site: Site, *, force: bool) -> dict[str, Worker]:
+    try:
+        return dict(site.ledger.load().workers)
+    except StateError as unusable:
+        if not force:
+            unusable.hint += "; `llmc down --force` stops every agent all the same"
+            raise
+        return {}
+
+
+def _end_the_rest(site: Site) -> None:
+    """Sessions that the state does not know, and whatever agents have left behind."""
+    for session, pane in site.tmux.panes().items():
+        if session.startswith(SESSIONS) and not pane.dead:
+            end_tree(pane.pid)
+    site.tmux.stop()
+    end_strays(site)
 
 
 def _agreed(app: App, busy: list[str], args: Namespace) -> bool:
@@ -54,10 +74,3 @@ def _end_daemon(pid: int) -> None:
         os.kill(pid, signal.SIGTERM)
     if not wait_for_end([pid], DAEMON_SECS):
         raise LlmcError(f"the daemon (pid {pid}) does not end", f"look at it, or `kill -9 {pid}`")
-
-
-def _stop(site: Site, name: str, *, force: bool) -> None:
-    with site.acting_for(name):
-        settled = ask(site, name, ev.StopAsked(site.now(), force))
-    if settled.refusal is not None:
-        raise settled.refusal

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from selectors import EVENT_READ, DefaultSelector
 
-from llmc.core import events as ev
 from llmc.daemon import branches, upstream
 from llmc.daemon.branches import watch_branch, watch_branches
 from llmc.daemon.care import Cared, Rebases, care_for
@@ -24,7 +23,7 @@ from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
 from llmc.model import Session, State, Worker
 from llmc.observe.screens import follows_screen_of, silent_workers
-from llmc.perform.settle import ask
+from llmc.perform.settle import stop_agent
 from llmc.site import Site
 
 AT_ONCE = 4
@@ -307,10 +306,11 @@ class Daemon:
 
     def _stop_agent(self, name: str) -> None:
         try:
-            with self.site.acting_for(name):
-                ask(self.site, name, ev.StopAsked(self.site.now()))
+            trouble = stop_agent(self.site, self.site.worker(name), force=False)
         except LlmcError as failure:
-            self.journal.complain(name, failure.what)
+            trouble = failure.what
+        if trouble:
+            self.journal.complain(name, trouble)
 
 
 def _modified(path: str) -> int:

@@ -72,13 +72,19 @@ def _stands_for_many(pid: int) -> bool:
 
 def end_tree(pid: int, *, grace: float = GRACE_SECS) -> None:
     """TERM, wait, KILL: the process and everything under it, children that were handed on included."""
-    tree = family(pid)
-    for member in tree:
-        _send(member, signal.SIGTERM)
-    if not wait_for_end(tree, grace):
-        tree = sorted({*tree, *descendants(pid)})
-        kill(tree)
-        wait_for_end(tree, grace)
+    end_all(family(pid), grace=grace)
+    if left := [member for member in family(pid) if is_running(member)]:
+        kill(left)
+        wait_for_end(left, grace)
+
+
+def end_all(pids: list[int], *, grace: float = GRACE_SECS) -> None:
+    """TERM, wait, KILL."""
+    for pid in pids:
+        _send(pid, signal.SIGTERM)
+    if not wait_for_end(pids, grace):
+        kill(pids)
+        wait_for_end(pids, grace)
 
 
 def kill(pids: list[int]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from llmc.core import events as ev
 from llmc.core.plan import unclean
 from llmc.errors import LlmcError
@@ -18,7 +16,7 @@ from llmc.host.faults import Moment, reached
 from llmc.model import Step, Worker
 from llmc.perform.conflicts import asked_to_resolve
 from llmc.perform.merging import forget_accept
-from llmc.perform.sessions import end_session
+from llmc.perform.sessions import end_session, end_strays
 from llmc.site import Site
 from llmc.store.config_file import remove_worker_table
 
@@ -78,6 +76,7 @@ def remove(site: Site, worker: Worker) -> None:
     pane = site.tmux.panes().get(worker.session_id)
     if pane is not None:
         end_session(site, worker, pane, force=True)
+    end_strays(site, worker.name)
     reached(Moment.NUKE_STOPPED)
     if site.host.is_dir(worker.worktree_path):
         upstream = resolve(site.git, site.root.path, f"refs/remotes/origin/{site.config.repo.branch}")
@@ -90,10 +89,21 @@ def remove(site: Site, worker: Worker) -> None:
     delete_branch(site.git, site.root.path, worker.branch)
     forget_accept(site, worker)
     reached(Moment.NUKE_BRANCH_DELETED)
-    for directory in (site.root.spool(worker.name), site.root.settings_dir(worker.name)):
-        site.host.remove_tree(directory)
-    Path(site.root.attention_file(worker.name)).unlink(missing_ok=True)
+    forget_files(site, worker.name)
     reached(Moment.NUKE_FILES_REMOVED)
     remove_worker_table(site.root.config_file, worker.name)
     reached(Moment.NUKE_FORGOTTEN)
     site.ledger.remove(worker.name, site.now())
+    forget_locks(site, worker.name)
+
+
+def forget_files(site: Site, name: str) -> None:
+    """What is kept while a worker lives."""
+    for path in (site.root.spool(name), site.root.settings_dir(name), site.root.attention_file(name)):
+        site.host.remove_tree(path)
+
+
+def forget_locks(site: Site, name: str) -> None:
+    """The last thing: whoever waits for one of them notices that it is gone."""
+    for path in (site.root.pane_lock(name), site.root.worker_lock(name)):
+        site.host.remove_tree(path)

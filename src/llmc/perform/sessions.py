@@ -10,10 +10,12 @@ from pathlib import Path
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.core import events as ev
 from llmc.core.classify import Cue, Screen, read_screen
-from llmc.host.processes import descendants, end_tree, is_running, wait_for_end
+from llmc.host.marks import marked_processes
+from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
 from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
 from llmc.site import Site
+from llmc.store.lock import is_held
 from llmc.store.spool import peek
 from llmc.tmux.parsing import Pane, last_words
 from llmc.tmux.server import CONFIGURATION
@@ -159,6 +161,7 @@ def stop(site: Site, worker: Worker, step: Step, *, force: bool) -> ev.StepResul
     pane = site.tmux.panes().get(worker.session_id)
     if pane is not None:
         end_session(site, worker, pane, force=force)
+    end_strays(site, worker.name)
     return ev.SessionStopped(site.now(), step.id)
 
 
@@ -173,3 +176,13 @@ def end_session(site: Site, worker: Worker, pane: Pane, *, force: bool) -> None:
     for pid in tree:
         if is_running(pid) and pid != os.getpid():
             end_tree(pid)
+
+
+def end_strays(site: Site, name: str = "") -> int:
+    """Ends what the worker's agent, or without a name anybody's, has started and left behind. How many there were."""
+    daemon = is_held(site.root.daemon_lock)
+    spared = family(daemon.pid) if daemon is not None else []  # somebody may have started it in that terminal
+    marked = marked_processes(LLMC_ROOT=site.root.path, LLMC_WORKER=name)
+    strays = [each.pid for each in marked if each.pid not in spared]
+    end_all(strays)
+    return len(strays)

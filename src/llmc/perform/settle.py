@@ -26,6 +26,7 @@ from llmc.model import Receipt, Step, Worker
 from llmc.perform import branches, conflicts, conversation, merging, sessions
 from llmc.perform.notices import tell
 from llmc.site import Site
+from llmc.store.lock import DiskError
 
 CANCELLING = (ev.StopAsked, ev.ResetAsked, ev.RemovalAsked)
 """What a user asks in place of whatever was under way; everything else comes after it."""
@@ -57,6 +58,21 @@ def ask(site: Site, name: str, event: ev.Event) -> Settled:
     settled = settle(site, name)
     settled.decisions.insert(0, decision)
     return settled
+
+
+def stop_agent(site: Site, worker: Worker, *, force: bool) -> str:
+    """Ends the agent even where the disk refuses to keep anything. What could not be remembered, in words."""
+    try:
+        with site.acting_for(worker.name):
+            settled = ask(site, worker.name, ev.StopAsked(site.now(), force))
+    except DiskError as unwritten:
+        pane = site.tmux.panes().get(worker.session_id)
+        if pane is not None:
+            sessions.end_session(site, worker, pane, force=force)
+        return f"{worker.name} was stopped, but that it was on purpose could not be written down: {unwritten.what}"
+    if settled.refusal is not None:
+        raise settled.refusal
+    return ""
 
 
 def settle(site: Site, name: str) -> Settled:

@@ -1,0 +1,135 @@
+"""`llmc down` where it is hard: programs that agents leave behind, full and read-only disks, a damaged state."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from llmc.app import open_site
+from llmc.cli.main import main
+from llmc.core import events as ev
+from llmc.host.marks import marked_processes
+from llmc.host.processes import is_running
+from llmc.model import Session
+from llmc.perform.settle import ask
+from testing.damage import adam as adam
+from testing.damage import root as root
+from testing.damage import source as source
+from testing.roots import own_tmux
+from testing.waiting import wait_until
+
+
+def run(root, *words):
+    return main(["--root", root.path, *words])
+
+
+@pytest.fixture
+def up(root, adam):
+    """Adam's shell runs."""
+    site = open_site(root)
+    with own_tmux(root), site.ledger.events:
+        with site.acting_for("adam"):
+            ask(site, "adam", ev.StartAsked(site.now()))
+        assert site.worker("adam").session is Session.UP
+        yield site
+
+
+def pane_pid(site):
+    return site.tmux.panes()["llmc-adam"].pid
+
+
+def leave_behind(site):
+    """A program of adam's agent that is in nobody's family any more; it does not listen to TERM."""
+    pane = site.tmux.panes()["llmc-adam"]
+    program = "trap '' TERM HUP; while :; do sleep 1; done"
+    site.tmux.type_text(pane.id, f'setsid -f bash -c "{program}" >/dev/null 2>&1 </dev/null')
+    site.tmux.press(pane.id, "Enter")
+
+    def found():
+        marked = marked_processes(LLMC_ROOT=site.root.path, LLMC_WORKER="adam")
+        return [each.pid for each in marked if "trap" in each.command and os.getsid(each.pid) == each.pid]
+
+    return wait_until(found)[0]
+
+
+@pytest.mark.parametrize("words", [("down", "--force"), ("nuke", "adam", "--yes")])
+def test_what_a_crashed_agent_left_behind_ends_too(up, root, words, capsys):
+    stray = leave_behind(up)
+    os.kill(pane_pid(up), signal.SIGKILL)
+    wait_until(lambda: up.panes()["llmc-adam"].dead)
+    assert is_running(stray)
+    assert run(root, *words) == 0, capsys.readouterr()
+    assert not is_running(stray)
+
+
+def test_the_doctor_finds_what_a_crashed_agent_left_behind(up, root, capsys):
+    stray = leave_behind(up)
+    os.kill(pane_pid(up), signal.SIGKILL)
+    wait_until(lambda: up.panes()["llmc-adam"].dead)
+    capsys.readouterr()
+    run(root, "doctor", "--json")
+    found = [each for each in json.loads(capsys.readouterr().out)["findings"] if each["code"] == "process-stray"]
+    assert str(stray) in found[0]["repair"]
+    assert run(root, "doctor", "--repair", "--yes") == 0
+    assert not is_running(stray)
+
+
+def test_a_command_that_an_agent_runs_spares_itself(up, root):
+    """Whoever asks is of adam's agent too."""
+    env = {**os.environ, "LLMC_ROOT": root.path, "LLMC_WORKER": "adam"}
+    done = subprocess.run([sys.executable, "-m", "llmc.cli.main", "down", "--force"], env=env, check=False)
+    assert done.returncode == 0
+
+
+def test_a_damaged_state(up, root, capsys):
+    pid = pane_pid(up)
+    Path(root.path, "state.json").write_text("{")
+    assert run(root, "down") == 1
+    assert "llmc down --force" in capsys.readouterr().err
+    assert is_running(pid)
+    assert run(root, "down", "--force") == 0
+    assert not is_running(pid)
+
+
+MOUNTED = 'mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"'
+FULL = """
+    mkdir "$3"; mount -t tmpfs -o size=8m x "$3"; cp -a "$1/." "$3"; mount --move "$3" "$1"
+    dd if=/dev/zero of="$1/junk" bs=1k 2>/dev/null || true"""
+
+
+def in_namespace(prepare, command, root, tmp_path):
+    """Runs the command where the disk of the root is another one; the processes are the same."""
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no mounts of one's own here")
+    script = f'{prepare}\nexec "$2" -m llmc.cli.main --root "$1" {command}'
+    words = ["unshare", "-rm", "sh", "-ec", script, "sh", root.path, sys.executable, str(tmp_path / "disk")]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("disk", [FULL, MOUNTED], ids=["full", "read-only"])
+def test_agents_end_even_if_nothing_can_be_written(up, root, tmp_path, disk):
+    pid = pane_pid(up)
+    done = in_namespace(disk, "down --force", root, tmp_path)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert "could not be written down" in done.stdout
+    assert not is_running(pid)
+
+
+@pytest.mark.parametrize("disk", [FULL, MOUNTED], ids=["full", "read-only"])
+@pytest.mark.parametrize("open_log", [False, True], ids=["closed", "in use"])
+def test_events_can_be_read_all_the_same(root, adam, tmp_path, disk, open_log):
+    site = open_site(root)
+    with site.ledger.events:
+        site.ledger.note("adam", 1.0, "told", "the last thing")
+        if open_log:
+            done = in_namespace(disk, "events", root, tmp_path)
+    if not open_log:
+        done = in_namespace(disk, "events", root, tmp_path)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert "the last thing" in done.stdout
