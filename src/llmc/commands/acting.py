@@ -45,6 +45,18 @@ def finish_checks(site: Site, name: str) -> None:
         settle(site, name)
 
 
+def catch_up_if_free(site: Site, name: str, *, finish: bool = False) -> None:
+    """As `catch_up`, unless somebody acts for the worker: then it is theirs to notice."""
+    lock = site.lock_of(name)
+    if lock.try_acquire():
+        try:
+            catch_up(site, name)
+            if finish:
+                finish_checks(site, name)
+        finally:
+            lock.release()
+
+
 def terminals(site: Site) -> dict[str, Pane]:
     """Every session's terminal. Asked before anything begins that would need an answer half-way."""
     try:
@@ -96,13 +108,7 @@ def wait_until_settled(site: Site, name: str) -> Worker:
     watch.add(site.root.spool(name), "spool")
     try:
         while True:
-            lock = site.lock_of(name)
-            if lock.try_acquire():
-                try:
-                    catch_up(site, name)
-                    finish_checks(site, name)
-                finally:
-                    lock.release()
+            catch_up_if_free(site, name, finish=True)
             worker = site.worker(name)
             busy = worker.work in (Work.WORKING, Work.REJECTED, Work.REBASING) and worker.session is Session.UP
             if not busy and not worker.pending:

@@ -1,21 +1,21 @@
-"""`llmc explain`: the state, the evidence with its age, every other signal, and what would move the worker next."""
+"""`llmc explain`: the state, the evidence with its age, every other signal, and what would move the worker next.
+
+It never waits: while somebody acts for the worker, what is there is told as it is.
+"""
 
 from __future__ import annotations
 
-import time
 from argparse import Namespace
 from dataclasses import asdict
 
 from llmc.app import App
-from llmc.commands.acting import acting_for
+from llmc.commands.acting import catch_up_if_free
 from llmc.commands.result import Result
-from llmc.core.classify import Screen, read_screen
 from llmc.core.display import age, one_line
-from llmc.core.outlook import outlook, reporting
+from llmc.core.outlook import outlook
 from llmc.errors import LlmcError
-from llmc.git.repository import status
 from llmc.model import Worker
-from llmc.observe.branches import work_ahead
+from llmc.observe.signals import read_signals
 from llmc.observe.troubles import all_troubles
 from llmc.perform.diagnostics import latest_bundle
 from llmc.site import Site
@@ -24,17 +24,17 @@ from llmc.store.patrol_file import read_report
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    with acting_for(site, args.worker) as worker:
-        signals = _signals(site, worker)
-    moves = outlook(worker)
+    site.worker(args.worker)
+    trouble = _catch_up(site, args.worker)
+    worker, now = site.worker(args.worker), site.now()
+    signals = read_signals(site, worker)
+    moves = outlook(worker, now)
     wrong = all_troubles(site, site.ledger.load()).get(worker.name, ())
     bundle = latest_bundle(site.root, worker.name)
     missed = read_report(site.root.patrol_file).get("counts") or {}
-    evidence = worker.evidence
-    since = age(time.time() - evidence.at_unix)
     lines = [
-        f"{worker.name} is {worker.status} (work {worker.work.value}, session {worker.session.value})",
-        f"because: {evidence.signal}, {since} ago" + (f": {one_line(evidence.detail, 200)}" if evidence.detail else ""),
+        *_state(worker, now),
+        *([f"its latest news could not be taken in: {trouble}"] if trouble else []),
         "signals now:",
         *(f"  {name}: {reading}" for name, reading in signals.items()),
         *(["what is wrong:"] if wrong else []),
@@ -45,20 +45,33 @@ def run(app: App, args: Namespace) -> Result:
         "what comes next:",
         *(f"  {move}" for move in moves),
     ]
-    data = {
-        "worker": worker.name,
-        "status": worker.status,
-        "work": worker.work.value,
-        "session": worker.session.value,
-        "evidence": asdict(evidence),
-        "signals": dict(signals),
-        "next": list(moves),
-        "troubles": [asdict(each) for each in wrong],
-        "diagnostics": bundle,
-        "patrol_counts": missed,
-        "pending": [step.name for step in worker.pending],
-    }
-    return Result("\n".join(lines), data)
+    more = {"troubles": [asdict(each) for each in wrong], "diagnostics": bundle, "patrol_counts": missed}
+    return Result("\n".join(lines), {**_data(worker, signals, moves), **more})
+
+
+def _catch_up(site: Site, name: str) -> str:
+    """What kept us from it: a disk or a tmux that fails is a reason to explain all the more."""
+    try:
+        catch_up_if_free(site, name)
+    except LlmcError as failure:
+        return failure.what
+    return ""
+
+
+def _state(worker: Worker, now: float) -> list[str]:
+    evidence = worker.evidence
+    detail = f": {one_line(evidence.detail, 200)}" if evidence.detail else ""
+    lines = [
+        f"{worker.name} is {worker.status} (work {worker.work.value}, session {worker.session.value})",
+        f"because: {evidence.signal}, {age(now - evidence.at_unix)} ago{detail}",
+    ]
+    if worker.current_prompt:
+        lines.append(f"task: {one_line(worker.current_prompt, 100)}")
+    if worker.resume_work is not None:
+        lines.append(f"after that: {worker.resume_work.value}")
+    if worker.stopped_by_user:
+        lines.append("it was stopped on purpose")
+    return lines
 
 
 def _resumable(worker: Worker) -> str:
@@ -69,51 +82,17 @@ def _counts(missed: dict[str, int]) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in missed.items() if count)
 
 
-def _signals(site: Site, worker: Worker) -> dict[str, str]:
-    """Every signal's reading at this moment. What cannot be read says so."""
-    readers = {"terminal": _terminal, "screen": _screen, "branch": _branch, "worktree": _worktree, "reports": _reports}
-    found = {}
-    for name, reader in readers.items():
-        try:
-            found[name] = reader(site, worker)
-        except LlmcError as unknown:
-            found[name] = f"unknown: {unknown.what}"
-    return found
-
-
-def _terminal(site: Site, worker: Worker) -> str:
-    pane = site.tmux.panes().get(worker.session_id)
-    if pane is None:
-        return "no session"
-    if pane.dead:
-        return f"the process has ended (exit code {pane.exit_code}, signal {pane.exit_signal})"
-    return f"runs (pid {pane.pid}, {one_line(pane.command, 40)}), {pane.attached} attached"
-
-
-def _screen(site: Site, worker: Worker) -> str:
-    pane = site.tmux.panes().get(worker.session_id)
-    if pane is None or pane.dead:
-        return "nothing to read"
-    reading = read_screen(site.agent_of(worker).pack, Screen(site.tmux.capture(pane.id), pane.title))
-    return (
-        f"{reading.state}"
-        + (f" ({reading.detail})" if reading.detail else "")
-        + f", by the cue {reading.cue or 'none'}"
-    )
-
-
-def _branch(site: Site, worker: Worker) -> str:
-    tip = work_ahead(site, worker)
-    return f"work at {tip[:12]}" if tip else "no work ahead of the branch"
-
-
-def _worktree(site: Site, worker: Worker) -> str:
-    changes = len(status(site.git, worker.worktree_path))
-    return f"{changes} uncommitted files" if changes else "clean"
-
-
-def _reports(site: Site, worker: Worker) -> str:
-    turn = {"open": "a turn is open", "over": "no turn is open", "unknown": "it is not known whether a turn is open"}
-    agent = site.agent_of(worker)
-    heard = reporting(worker, can_report=agent.reports_events, reports_start=agent.reports_start)
-    return f"{heard}; {turn[worker.turn.value]}"
+def _data(worker: Worker, signals: dict[str, str], moves: tuple[str, ...]) -> dict[str, object]:
+    return {
+        "worker": worker.name,
+        "status": worker.status,
+        "work": worker.work.value,
+        "session": worker.session.value,
+        "turn": worker.turn.value,
+        "resume_work": worker.resume_work.value if worker.resume_work is not None else None,
+        "evidence": asdict(worker.evidence),
+        "signals": signals,
+        "next": list(moves),
+        "pending": [step.name for step in worker.pending],
+        "timers": dict(worker.timers),
+    }

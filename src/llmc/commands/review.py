@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, catch_up, finish_checks, newest_tip
+from llmc.commands.acting import acting_for, catch_up_if_free, finish_checks, newest_tip
 from llmc.commands.result import Result
 from llmc.commands.viewers import show_work
 from llmc.core import events as ev
@@ -38,9 +38,7 @@ def run(app: App, args: Namespace) -> Result:
 
 def _oldest(site: Site) -> str:
     for name in site.ledger.load().workers:
-        with site.acting_for(name):
-            catch_up(site, name)
-            finish_checks(site, name)
+        catch_up_if_free(site, name, finish=True)
     worker = next_to_review(site.ledger.load().workers.values())
     if worker is None:
         raise LlmcError("no work waits for review", "see `llmc status`")

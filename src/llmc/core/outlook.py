@@ -1,7 +1,10 @@
-"""What would move a worker next, in words, from the table of the lifecycle; and whether its agent would say so."""
+"""What would move a worker next, in words, what a person can type, and whether its agent would say so."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from llmc.core.display import age
 from llmc.model import Session, Turn, Work, Worker
 
 NEXT: dict[Work, tuple[str, ...]] = {
@@ -9,16 +12,21 @@ NEXT: dict[Work, tuple[str, ...]] = {
     Work.WORKING: (
         "a commit and the end of its turn ask for review",
         "the end of its turn with no commit, a question or a permission dialog ask for you",
+        "`llmc message {name} ...` adds to its task; `llmc attach {name}` shows its terminal",
     ),
     Work.NEEDS_INPUT: (
-        "`llmc message {name} ...` lets it go on; `llmc attach {name}` shows its terminal",
+        "`llmc message {name} ...` lets it go on; `llmc answer {name} ...` answers its dialog",
+        "`llmc attach {name}` shows its terminal",
         "`llmc reset {name}` ends the task and keeps a backup",
     ),
     Work.NEEDS_REVIEW: (
         "`llmc review {name}` shows the work",
         "`llmc accept {name}` merges it, `llmc reject {name} ...` sends it back",
     ),
-    Work.REJECTED: ("a new commit and the end of its turn ask for review again",),
+    Work.REJECTED: (
+        "a new commit and the end of its turn ask for review again",
+        "`llmc message {name} ...` adds to what you said; `llmc attach {name}` shows its terminal",
+    ),
     Work.REBASING: (
         "the end of the rebase, by git's account, asks for review",
         "`llmc rebase {name}` asks the agent once more; `llmc message {name} ...` tells it something",
@@ -30,14 +38,60 @@ NEXT: dict[Work, tuple[str, ...]] = {
     ),
 }
 
+STEPS = {
+    "StartSession": "its agent is to be started",
+    "StopSession": "its agent is to be ended",
+    "ClearConversation": "its agent is to forget the last conversation",
+    "Deliver": "a text is to be delivered to its agent",
+    "RebaseWork": "its work is to be rebased",
+    "AskToResolve": "its agent is to be asked once more to resolve the conflicts",
+    "CheckResolution": "what its agent made of the conflicts is to be checked",
+    "MergeWork": "its work is to be merged",
+    "ResetWorktree": "its worktree is to be put back to the tip of the branch",
+    "RemoveWorker": "it is to be removed",
+}
+TIMERS = {
+    "restart": "its agent is started again",
+    "commit_grace": "its commit alone asks for review",
+    "elsewhere_grace": "what was moved from elsewhere is taken as it is",
+    "rebase_help": "its agent is helped with the conflicts",
+    "rebase_escalate": "the conflicts ask for you",
+}
 
-def outlook(worker: Worker) -> tuple[str, ...]:
+
+def outlook(worker: Worker, now: float) -> tuple[str, ...]:
+    """What is under way comes first, then what brings the session back, then what moves the work."""
     moves = [text.format(name=worker.name) for text in NEXT[worker.work]]
-    if worker.session in (Session.DOWN, Session.CRASHED):
-        moves.insert(0, f"`llmc up`, or `llmc restart {worker.name}`, brings its session back; the work stays")
+    return (*_steps(worker), *_timers(worker, now), *_session(worker), *_conflicts(worker), *moves)
+
+
+def _steps(worker: Worker) -> Iterator[str]:
+    for step in worker.pending:
+        begun = ", and was begun" if step.begun else ""
+        yield f"{STEPS.get(step.name, step.name)}{begun}"
     if worker.pending:
-        moves.insert(0, f"it is in the middle of: {', '.join(step.name for step in worker.pending)}")
-    return tuple(moves)
+        yield "if nobody acts for it (see the lock above), `llmc up` or `llmc doctor --repair` takes these steps"
+
+
+def _timers(worker: Worker, now: float) -> Iterator[str]:
+    for timer, due in worker.timers.items():
+        when = f"in {age(due - now)}" if due > now else "at the next look"
+        yield f"{when}: {TIMERS.get(timer, timer)}"
+
+
+def _session(worker: Worker) -> Iterator[str]:
+    match worker.session:
+        case Session.STARTING:
+            yield f"the prompt of its agent ends the start; `llmc logs {worker.name}` tells how far it is"
+        case Session.CRASHED | Session.DOWN:
+            yield f"`llmc up`, or `llmc restart {worker.name}`, brings its session back; the work stays"
+        case Session.UP:
+            return
+
+
+def _conflicts(worker: Worker) -> Iterator[str]:
+    if worker.work is Work.REBASING and worker.conflicted_files:
+        yield f"conflicts are to be resolved in {', '.join(worker.conflicted_files)}"
 
 
 OTHERS_DECIDE = "git, its process and its screen decide"
