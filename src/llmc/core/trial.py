@@ -1,0 +1,63 @@
+"""What trying an agent CLI has shown: check by check, and whether LLMC's idea of it still holds. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+
+class Verdict(StrEnum):
+    OK = "ok"
+    DRIFTED = "drifted"
+    """The CLI is another one than LLMC knows."""
+    FAILED = "failed"
+    """It does not work here, whatever LLMC knows: not logged in, no network."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    verdict: Verdict
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One CLI."""
+
+    agent: str
+    program: str
+    installed: bool
+    version: str = ""
+    pack: str = ""
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return self.installed and all(check.verdict in (Verdict.OK, Verdict.UNKNOWN) for check in self.checks)
+
+    @property
+    def drifted(self) -> tuple[str, ...]:
+        return tuple(check.name for check in self.checks if check.verdict is Verdict.DRIFTED)
+
+
+def version_in(words: str) -> str:
+    """The first thing in there that looks like a version; empty when nothing does."""
+    found = _VERSION.search(words)
+    return found[0] if found else ""
+
+
+def check_version(said: str, pack_version: str) -> Check:
+    """A pack is made for a major and minor version: what CLIs change in between is seldom their screen."""
+    if not said:
+        return Check("version", Verdict.UNKNOWN, "it does not tell its version")
+    if not pack_version:
+        return Check("version", Verdict.UNKNOWN, f"{said}; its pack names no version")
+    wanted, given = pack_version.split("."), said.split(".")
+    if given[: len(wanted)] == wanted:
+        return Check("version", Verdict.OK, f"{said}, and the pack is for {pack_version}")
+    return Check("version", Verdict.DRIFTED, f"it is {said}, but the pack is for {pack_version}")

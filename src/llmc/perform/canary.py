@@ -1,0 +1,149 @@
+"""Trying an agent CLI for real, in a directory and on a tmux server that exist for nothing else.
+
+It is started, spoken to and ended by the very code that workers use, with the person's own login.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from llmc.agents.base import Agent, LaunchOrder
+from llmc.agents.registry import agent_named
+from llmc.config import Config
+from llmc.core import events as ev
+from llmc.core.effects import Deliver, Purpose, StartSession, to_step
+from llmc.core.policy import Policy
+from llmc.core.trial import Check, Trial, Verdict, check_version, version_in
+from llmc.errors import LlmcError
+from llmc.git.runner import LLMC_IDENTITY, Git
+from llmc.host.base import Host
+from llmc.model import Outcome, Receipt, State, Worker
+from llmc.perform import conversation, sessions
+from llmc.root import Root
+from llmc.site import Site
+from llmc.store.event_log import EventLog
+from llmc.store.ledger import Ledger
+from llmc.store.state_file import StateFile
+from llmc.store.worker_log import WorkerLog
+from llmc.tmux.server import Tmux
+
+PROMPT = "This is a test of the connection. Reply with the single word: ready. Use no tools and change no files."
+NAME = "canary"
+VERSION_SECS = 30.0
+ANSWER_SECS = 180.0
+LOOK_EVERY_SECS = 0.1
+
+
+def try_agent(host: Host, name: str, config: Config) -> Trial:
+    agent = agent_named(name, config)
+    program = _program(agent)
+    if host.which(program) is None:
+        return Trial(name, program, installed=False)
+    version = _version(host, program)
+    checks = [check_version(version, agent.pack.version)]
+    try:
+        with _place(host, config) as site:
+            checks += _tried(site, name, agent)
+    except LlmcError as failure:
+        checks.append(Check("start", Verdict.FAILED, failure.what))
+    return Trial(name, program, True, version, f"{agent.pack.name}@{agent.pack.version}", tuple(checks))
+
+
+def _program(agent: Agent) -> str:
+    order = LaunchOrder(worker=NAME, worktree="/", repository="/", home="", settings_dir="/")
+    return next(iter(agent.launch(order).argv), "")
+
+
+def _version(host: Host, program: str) -> str:
+    try:
+        return version_in(host.run([program, "--version"], cwd="/", timeout=VERSION_SECS).text)
+    except LlmcError:
+        return ""
+
+
+@contextmanager
+def _place(host: Host, config: Config) -> Iterator[Site]:
+    """A root of its own with a little repository; everything in it ends with it."""
+    with tempfile.TemporaryDirectory(prefix="llmc-canary-", ignore_cleanup_errors=True) as directory:
+        root = Root(directory)
+        git, tmux = Git(host), Tmux(host, root.tmux_socket)
+        worktree = root.worktree(NAME)
+        for path in (worktree, root.inside("run", "locks"), root.logs):
+            Path(path).mkdir(mode=0o700, parents=True)
+        git.run(worktree, "init", "--quiet")
+        git.run(worktree, "commit", "--quiet", "--allow-empty", "-m", "first", env=LLMC_IDENTITY)
+        ledger = Ledger(StateFile(root.path), EventLog(root.event_log), WorkerLog(root.logs), lambda _: Policy())
+        site = Site(root, replace(config, workers=MappingProxyType({})), host, git, tmux, ledger)
+        try:
+            yield site
+        finally:
+            tmux.stop()
+            sessions.end_strays(site)
+            ledger.events.close()
+
+
+def _tried(site: Site, name: str, agent: Agent) -> Iterator[Check]:
+    worker = _employ(site, name)
+    step = to_step(StartSession(), "canary-1")
+    started = sessions.start(site, worker, step)
+    if not isinstance(started, ev.SessionReady):
+        yield _not_started(started)
+        return
+    yield Check("prompt", Verdict.OK, "its prompt was found")
+    began = site.now()
+    _, receipt = conversation.deliver(site, site.worker(NAME), worker.pending[0], PROMPT)
+    yield _delivery(receipt)
+    if receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
+        yield _answer(site, agent, began)
+    if agent.reports_events:
+        yield _events(site)
+
+
+def _employ(site: Site, name: str) -> Worker:
+    now = site.now()
+    step = to_step(Deliver(PROMPT, Purpose.TASK), "canary-2")
+    worker = Worker(NAME, site.root.worktree(NAME), "main", f"llmc-{NAME}", name, now, now, pending=(step,))
+    site.ledger.state.create(State(MappingProxyType({NAME: worker})))
+    return worker
+
+
+def _not_started(result: ev.StepResult) -> Check:
+    reason = result.reason if isinstance(result, ev.SessionFailed) else "it did not start"
+    words = f"{reason} ({result.last_words})" if isinstance(result, ev.SessionFailed) and result.last_words else reason
+    # It runs, and shows nothing that its pack knows.
+    drifted = "was not ready within" in reason
+    return Check("prompt", Verdict.DRIFTED if drifted else Verdict.FAILED, words)
+
+
+def _events(site: Site) -> Check:
+    kinds = dict.fromkeys(report.kind for report, _ in conversation.spooled_reports(site, site.worker(NAME), 0.0))
+    if not kinds:
+        return Check("events", Verdict.DRIFTED, "it has reported nothing: its hooks did not run")
+    return Check("events", Verdict.OK, f"it reported {', '.join(kinds)}")
+
+
+def _delivery(receipt: Receipt) -> Check:
+    if receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
+        return Check("delivery", Verdict.OK, f"{receipt.outcome.value}, proof: {receipt.proof.value}")
+    why = receipt.reason or "nothing proves that the prompt arrived"
+    return Check("delivery", Verdict.DRIFTED, f"{receipt.outcome.value}: {why}")
+
+
+def _answer(site: Site, agent: Agent, began: float) -> Check:
+    if not agent.reports_events:
+        return Check("answer", Verdict.UNKNOWN, "it does not report the end of a turn")
+    until = time.monotonic() + ANSWER_SECS
+    while time.monotonic() < until:
+        for report, _ in conversation.spooled_reports(site, site.worker(NAME), began):
+            if report.kind == "failure":
+                return Check("answer", Verdict.FAILED, f"its turn failed ({report.failure}): {report.text}")
+            if report.kind == "turn_end":
+                return Check("answer", Verdict.OK, "it answered")
+        time.sleep(LOOK_EVERY_SECS)
+    return Check("answer", Verdict.FAILED, f"no answer within {ANSWER_SECS:.0f} seconds: is it logged in?")
