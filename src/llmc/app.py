@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,6 +34,16 @@ class Console(Protocol):
 
     def confirm(self, question: str) -> bool:
         """Whether the person agrees. False when there is nobody to ask."""
+
+    def choose(self, question: str, options: Sequence[str], usual: int) -> int | None:
+        """Which of the options the person wants; `usual` on a mere Enter or where they agreed to everything before.
+
+        None when they want none of them, or when there is nobody to ask.
+        """
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody is there to answer, or has agreed to everything before."""
 
     @property
     def is_terminal(self) -> bool: ...

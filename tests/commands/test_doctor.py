@@ -10,65 +10,24 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from llmc.cli.main import main
 from llmc.core.findings import KINDS
-from llmc.git.runner import Git
-from llmc.host.local import LocalHost
 from llmc.model import Session, Step, Work
 from llmc.store.lock import FileLock, is_held
-from testing.roots import add_worker, make_repository, make_root, own_tmux
+from testing.damage import OPTIONAL, Report, change_worker, start_agent, start_conflict, write_report
+from testing.damage import adam as adam
+from testing.damage import doctor as doctor
+from testing.damage import git as git
+from testing.damage import root as root
+from testing.damage import source as source
+from testing.roots import add_worker, own_tmux
 from testing.waiting import wait_until
 
-OPTIONAL = {"lfs-missing", "difft-missing", "delta-missing"}
 PYTHON = Path(sys.executable)
-
-
-@dataclass
-class Report:
-    code: int
-    data: dict
-    text: str = ""
-
-    def found(self, code):
-        return [each for each in self.data["findings"] if each["code"] == code]
-
-    def one(self, code):
-        (found,) = self.found(code)
-        assert found["severity"] == KINDS[code].severity
-        return found
-
-    @property
-    def codes(self):
-        """All but what this machine happens to lack."""
-        return {each["code"] for each in self.data["findings"]} - OPTIONAL
-
-
-@pytest.fixture
-def source(tmp_path):
-    return make_repository(tmp_path / "source")
-
-
-@pytest.fixture
-def root(tmp_path, source):
-    root = make_root(tmp_path / "llmc", source)
-    config = Path(root.config_file)
-    config.write_text(config.read_text().replace('# agent = "claude"', 'agent = "shell"'))
-    return root
-
-
-@pytest.fixture
-def adam(root):
-    return add_worker(root, "adam")
-
-
-@pytest.fixture
-def git():
-    return Git(LocalHost())
 
 
 @pytest.fixture
@@ -88,17 +47,6 @@ def write_program(path, script):
     path.chmod(0o755)
 
 
-@pytest.fixture
-def doctor(root, capsys):
-    def run():
-        code = main(["--root", root.path, "doctor", "--json"])
-        captured = capsys.readouterr()
-        assert captured.err == ""
-        return Report(code, json.loads(captured.out))
-
-    return run
-
-
 def everything_in(path):
     """All there is, with the time of its last change: not even the same content may be written again."""
     return {
@@ -109,15 +57,6 @@ def everything_in(path):
 def follow(repair):
     """Does what the doctor says."""
     subprocess.run(["sh", "-c", repair.strip("`")], check=True, capture_output=True)
-
-
-def change_worker(root, **fields):
-    """Changes the record as the file has it, past every check that LLMC itself would make."""
-    path = Path(root.path, "state.json")
-    state = json.loads(path.read_text())
-    state["workers"]["adam"].update(fields)
-    path.write_text(json.dumps(state))
-    path.chmod(0o600)
 
 
 # --- as it should be ------------------------------------------------------------------------------
@@ -139,7 +78,8 @@ def test_for_people(root, adam, capsys):
     at = lines.index(f"warning: modes-open: other users may use {root.path} (mode 0755)")
     assert lines[at + 1 : at + 3] == ["  prompts, code and settings are in there", f"  repair: `chmod go= {root.path}`"]
     assert not [line for line in lines if line.startswith("ok  root")]
-    assert lines[-1].startswith("1 warning")
+    assert lines[-2].startswith("1 warning")
+    assert lines[-1] == "`llmc doctor --repair` mends 1 of them"
 
 
 def test_it_changes_nothing(root, adam, source, doctor):
@@ -507,18 +447,6 @@ def test_an_idle_worker_with_changes(doctor, root, adam):
     assert found["repair"].startswith("`llmc reset adam`")
 
 
-def start_conflict(git, worktree):
-    """Leaves a rebase in the worktree that has stopped for a conflict."""
-    readme = Path(worktree, "README")
-    git.run(worktree, "checkout", "--quiet", "-b", "other")
-    readme.write_text("theirs\n")
-    git.run(worktree, "commit", "--quiet", "-am", "theirs")
-    git.run(worktree, "checkout", "--quiet", "llmc/adam")
-    readme.write_text("ours\n")
-    git.run(worktree, "commit", "--quiet", "-am", "ours")
-    assert not git.run(worktree, "rebase", "other", check=False).ok
-
-
 def test_a_rebase_that_nobody_goes_on_with(doctor, root, adam, git):
     start_conflict(git, adam.worktree_path)
     report = doctor()
@@ -572,12 +500,6 @@ def test_a_commit_that_does_not_exist(doctor, root):
 
 
 # --- terminals ------------------------------------------------------------------------------------
-
-
-def start_agent(tmux, root, session, *argv):
-    Path(root.tmux_configuration).write_text("set -g remain-on-exit on\nset -g exit-empty off\n")
-    tmux.start(root.tmux_configuration)
-    return tmux.new_session(session, root.path, argv, {}, (80, 24))
 
 
 def test_a_session_that_is_gone(doctor, root):
@@ -678,13 +600,6 @@ def test_steps_that_nobody_takes(doctor, root):
         assert doctor().codes == set()
 
 
-def write_report(root, name, age):
-    path = Path(root.spool("adam"), name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text('{"event": "turn_end"}')
-    os.utime(path, (time.time() - age,) * 2)
-
-
 def test_reports_that_nobody_takes(doctor, root, adam):
     write_report(root, "1.json", 300)
     write_report(root, "2.json", 1)
@@ -762,6 +677,23 @@ def test_whatever_is_damaged_there_is_an_answer_and_nothing_changes(doctor, root
         assert everything_in(Path(root.path)) == before, damage
 
 
-def test_every_code_is_provoked_here():
-    here = Path(__file__).read_text("utf-8")
-    assert [code for code in KINDS if f'"{code}"' not in here] == []
+def test_an_agent_that_should_report_and_does_not(doctor, root):
+    add_worker(root, "adam", agent="demo", session=Session.UP)
+    with own_tmux(root) as tmux:
+        start_agent(tmux, root, "llmc-adam", "sleep", "600")
+        assert doctor().one("agent-silent")["worker"] == "adam"
+        change_worker(root, reports_events=True)
+        assert doctor().codes == set()
+
+
+def test_files_that_belong_to_nobody(doctor, root, adam):
+    Path(root.settings_dir("eve")).mkdir(parents=True)
+    with FileLock(root.worker_lock("eve")):
+        assert doctor().codes == set()  # somebody is making it
+    found = doctor().one("files-left-over")
+    assert root.settings_dir("eve") in found["what"]
+
+
+def test_every_code_is_provoked():
+    tests = [file.read_text("utf-8") for file in Path(__file__).parent.glob("test_do*.py")]
+    assert [code for code in KINDS if not any(f'"{code}"' in text for text in tests)] == []

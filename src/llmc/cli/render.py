@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from llmc.cli.json_text import as_json
 from llmc.commands.result import Result
@@ -43,10 +44,25 @@ class Terminal:
         else:
             self.say(text)
 
+    @property
+    def can_ask(self) -> bool:
+        return self.assume_yes or (sys.stdin.isatty() and sys.stderr.isatty())
+
     def confirm(self, question: str) -> bool:
-        if self.assume_yes:
-            return True
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            return False
-        print(f"{plain(question)} [y/N] ", end="", file=sys.stderr, flush=True)
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
+        if self.assume_yes or not self.can_ask:
+            return self.assume_yes
+        return _asked(f"{question} [y/N] ").lower() in ("y", "yes")
+
+    def choose(self, question: str, options: Sequence[str], usual: int) -> int | None:
+        if self.assume_yes or not self.can_ask:
+            return usual if self.assume_yes else None
+        lines = [question, *(f"  {number}. {option}" for number, option in enumerate(options, start=1))]
+        print(plain("\n".join(lines)), file=sys.stderr)
+        said = _asked(f"your choice [{usual + 1}, 0 for none] ") or str(usual + 1)
+        number = int(said) if said.isdecimal() else 0
+        return number - 1 if 1 <= number <= len(options) else None
+
+
+def _asked(question: str) -> str:
+    print(plain(question), end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()

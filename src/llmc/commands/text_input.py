@@ -50,7 +50,7 @@ def _decode(raw: bytes, where: str) -> str:
 def _from_editor(environ: Mapping[str, str]) -> str:
     if not sys.stdin.isatty():
         raise WrongWordsError("there is no text", "give it in quotes, in a file, or by - on standard input: see --help")
-    editor = _editor(environ)
+    editor = editor_words(environ)
     fd, name = tempfile.mkstemp(prefix="llmc-", suffix=".md")
     try:
         with os.fdopen(fd, "w", encoding="utf-8") as draft:
@@ -63,7 +63,7 @@ def _from_editor(environ: Mapping[str, str]) -> str:
     return "\n".join(line for line in written.splitlines() if not line.startswith("#")).strip()
 
 
-def _editor(environ: Mapping[str, str]) -> list[str]:
+def editor_words(environ: Mapping[str, str]) -> list[str]:
     chosen = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
     try:
         words = shlex.split(chosen)

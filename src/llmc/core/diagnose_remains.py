@@ -20,7 +20,8 @@ def remains_findings(now: float, root: RootHealth) -> Iterator[Finding]:
     yield from _silent(root)
     if isinstance(root.left_over, Found) and root.left_over.value:
         what = f"{counted(len(root.left_over.value), 'file')} belong to nobody: {some(root.left_over.value)}"
-        yield finding("files-left-over", what, "a worker was removed, or a write was cut short")
+        paths = "\n".join(root.left_over.value)
+        yield finding("files-left-over", what, "a worker was removed, or a write was cut short", subject=paths)
 
 
 def _clock(now: float, state: StateFacts) -> Iterator[Finding]:

@@ -38,7 +38,7 @@ WORKER_KINDS = (
         WARNING,
         "worktrees",
         "a worktree, or a directory among them, belongs to no worker",
-        "`llmc doctor --repair` removes it and keeps a backup",
+        "`llmc doctor --repair` makes it a worker again if there is work in it, else removes it and keeps a backup",
     ),
     Kind(
         "rebase-left-over",

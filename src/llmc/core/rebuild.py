@@ -21,6 +21,7 @@ class Logged:
     agent: str = ""
     rejected_sha: str | None = None
     crash_count: int = 0
+    reports_events: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ def rebuilt(remains: Remains, now: float) -> Rebuilt:
         rebase_started_at_unix=now if work is Work.REBASING else None,
         conflicted_files=remains.conflicted_files,
         crash_count=logged.crash_count,
+        reports_events=remains.alive and logged.reports_events,
         evidence=Evidence(SIGNAL, now, why),
     )
     prompt_from = "the log of events" if prompt else "not known" if work is not Work.IDLE else "none"

@@ -20,13 +20,18 @@ class Do(StrEnum):
     REMOVE_LOCK = "remove a lock"
     MEND_REF = "mend a ref"
     RECOVER_STATE = "recover the state"
+    """In one of the three ways that follow, which a person may choose."""
+    RESTORE_BACKUP = "restore the backup"
+    REBUILD_STATE = "rebuild the state"
+    FRESH_STATE = "begin a fresh state"
     MEND_RECORDS = "mend records"
     RESTORE_BRANCH = "restore a branch"
     MAKE_WORKTREE = "make a worktree"
     CONNECT_WORKTREE = "connect a worktree"
     LEAVE_OPERATION = "leave an operation"
     PUT_ON_BRANCH = "put on its branch"
-    SETTLE_ORPHAN = "settle an orphan"
+    REMOVE_WORKTREE = "remove a worktree"
+    ADOPT_WORKTREE = "adopt a worktree"
     KEEP_BRANCH = "keep a branch as a backup"
     END_SESSION = "end a session"
     END_STRAYS = "end strays"
@@ -70,7 +75,7 @@ _REPAIRS: Mapping[str, tuple[Do, str]] = {
     "worktree-unregistered": (Do.CONNECT_WORKTREE, "make {worker}'s directory a worktree again; its files stay"),
     "rebase-left-over": (Do.LEAVE_OPERATION, "take {worker}'s worktree back to before; what is there is backed up"),
     "worktree-wrong-branch": (Do.PUT_ON_BRANCH, "put {worker}'s worktree on its branch; every commit is kept"),
-    "worktree-orphaned": (Do.SETTLE_ORPHAN, "back up the worktree {subject}, which has no worker, and remove it"),
+    "worktree-orphaned": (Do.REMOVE_WORKTREE, "back up the worktree {subject}, which has no worker, and remove it"),
     "branch-orphaned": (Do.KEEP_BRANCH, "keep the branch {subject} as a backup and remove it"),
     "session-orphaned": (Do.END_SESSION, "end the session {subject} with all that runs in it"),
     "process-stray": (Do.END_STRAYS, "end the programs that {subject}'s agent has left behind"),
@@ -92,9 +97,14 @@ _ORDER = tuple(_REPAIRS)
 def repairs_for(findings: Iterable[Finding]) -> tuple[Repair, ...]:
     """What can be done about them, in order, each thing once. The others are for a person."""
     known = sorted((each for each in findings if each.code in _REPAIRS), key=lambda each: _ORDER.index(each.code))
-    adopted = {f"llmc/{each.subject}" for each in known if each.code == "worktree-orphaned"}
-    wanted = [each for each in known if not (each.code == "branch-orphaned" and each.subject in adopted)]
-    return tuple(dict.fromkeys(_repair(each) for each in wanted))
+    orphans = {each.subject for each in known if each.code == "worktree-orphaned"}
+    return tuple(dict.fromkeys(_repair(each) for each in known if not _waits_for(orphans, each)))
+
+
+def _waits_for(orphans: set[str], found: Finding) -> bool:
+    """A worktree may become a worker again, and then its branch, its session and its programs are that worker's."""
+    own = {"branch-orphaned": "llmc/", "session-orphaned": "llmc-", "process-stray": ""}
+    return found.code in own and found.subject.removeprefix(own[found.code]) in orphans
 
 
 def _repair(found: Finding) -> Repair:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from llmc.core.diagnose import diagnose
+from llmc.core.findings import Finding
 from llmc.core.health import Absent, Answer, Broken, Clone, Found, Health, RootHealth, StateFacts, Unknown, Version
+from llmc.core.kinds import NOTE
 from llmc.errors import LlmcError
 from llmc.git.runner import MINIMUM as GIT_MINIMUM
 from llmc.git.runner import Git
@@ -54,6 +58,17 @@ def check_health(host: Host, root: Root, now: float) -> Health:
         tools={tool: host.which(tool) is not None for tool in TOOLS},
         root=probe(lambda: _look_at_root(host, root, now, git, tmux)),
     )
+
+
+def look_twice(host: Host, root: Root) -> tuple[Health, tuple[Finding, ...]]:
+    """What is wrong and stays so: agents and the daemon go on meanwhile, and a moment in between is nothing wrong."""
+    health = check_health(host, root, time.time())
+    first = diagnose(health)
+    if all(each.severity is NOTE for each in first):
+        return health, first
+    again = check_health(host, root, time.time())
+    seen = {(each.code, each.worker) for each in first}
+    return again, tuple(each for each in diagnose(again) if (each.code, each.worker) in seen)
 
 
 def _version(host: Host, program: str, option: str) -> Answer[Version]:

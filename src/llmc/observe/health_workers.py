@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from llmc.agents.base import LaunchOrder
@@ -92,7 +92,7 @@ def look_at_workers(around: Surroundings, state: StateFacts) -> Answer[tuple[Wor
 def _look_at_worker(around: Surroundings, worker: Worker) -> WorkerHealth:
     path = worker.worktree_path
     directory = probe(lambda: Found(path) if around.host.is_dir(path) else Absent())
-    record = given(around.clone, lambda clone: _record(around.host, clone, path))
+    record = given(around.git, lambda git: given(around.clone, lambda clone: _record(git, clone, path)))
     checkout = _checkout(around.git, directory, record)
     return WorkerHealth(
         worker,
@@ -107,9 +107,15 @@ def _look_at_worker(around: Surroundings, worker: Worker) -> WorkerHealth:
     )
 
 
-def _record(host: Host, clone: Clone, path: str) -> Answer[WorktreeRecord]:
-    real = host.real_path(path)
-    return _there(next((each for each in clone.worktrees if each.path == real), None))
+def _record(git: Git, clone: Clone, path: str) -> Answer[WorktreeRecord]:
+    real = git.host.real_path(path)
+    known = next((each for each in clone.worktrees if each.path == real), None)
+    if known is None or known.missing or not git.host.is_dir(path):
+        return _there(known)
+    # Git lists a record without looking whether it is whole.
+    usable = git.run(path, "rev-parse", "--git-dir", check=False)
+    damaged = not usable.ok and "not a git repository" in usable.complaint
+    return Found(replace(known, missing=damaged))
 
 
 def _checkout(git: Answer[Git], directory: Answer[str], record: Answer[WorktreeRecord]) -> Answer[Git]:

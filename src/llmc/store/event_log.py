@@ -101,6 +101,11 @@ class EventLog:
             row = database.execute(query, (worker, after_id, *kinds)).fetchone() if _version(database) else None
         return _from_row(row) if row else None
 
+    def set_aside(self, why: str) -> None:
+        """Under another name; the next event begins a new one."""
+        self._file = _status(self.path)
+        self._set_aside(why)
+
     def close(self) -> None:
         if self._database is not None:
             self._database.close()
@@ -157,7 +162,7 @@ class EventLog:
         now = _status(self.path)
         return self._file is not None and now is not None and os.path.samestat(self._file, now)
 
-    def _set_aside(self, error: sqlite3.DatabaseError) -> None:
+    def _set_aside(self, why: object) -> None:
         self.close()
         aside = f"{self.path.name}.corrupt-{time.time_ns()}"
         with self._names_lock():
@@ -166,7 +171,7 @@ class EventLog:
             for suffix in ("", "-wal", "-shm"):
                 with suppress(FileNotFoundError):
                     Path(f"{self.path}{suffix}").rename(self.path.with_name(aside + suffix))
-        self._warn(f"{self.path.name} was damaged ({error}) and begun anew; the old one is kept as {aside}")
+        self._warn(f"{self.path.name} was damaged ({why}) and begun anew; the old one is kept as {aside}")
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

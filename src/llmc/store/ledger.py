@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from types import MappingProxyType
 
-from llmc.core.events import Event, TaskGiven
+from llmc.core.events import Event, SessionReady, TaskGiven
 from llmc.core.lifecycle import Decision, decide
 from llmc.core.policy import Policy
 from llmc.errors import LlmcError
@@ -143,6 +143,8 @@ def _worth_keeping(event: Event, decision: Decision) -> Mapping[str, Json]:
     }
     if isinstance(event, TaskGiven):
         kept["prompt"] = event.prompt[:PROMPT_KEPT]
+    if isinstance(event, SessionReady):
+        kept["reports_events"] = event.reports_events
     return MappingProxyType(kept)
 
 

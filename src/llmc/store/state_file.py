@@ -25,6 +25,8 @@ Change = Callable[[State], State]
 _ENCODER = json.JSONEncoder(separators=(",\n", ": "), allow_nan=False)
 """One field per line, for people and for diffs, without the slow encoder that `indent` would select."""
 
+COPIES_KEPT = 10
+
 
 class StateMissingError(StateError):
     """There is no state file."""
@@ -95,6 +97,17 @@ class StateFile:
                 _set_aside(self.backup_path)
                 self.backup_path.unlink(missing_ok=True)
         return state
+
+    def keep_copy(self, name: str) -> Path | None:
+        """A copy of the file as it stands, whatever is in it; None when there is none."""
+        if not self.path.is_file():
+            return None
+        copy = self.path.with_name(f"{self.path.name}.{name}-{time.time_ns()}")
+        with disk_errors(copy):
+            _write_new(copy, self.path.read_bytes())
+            for old in sorted(self.root.glob(f"{self.path.name}.{name}-*"))[:-COPIES_KEPT]:
+                old.unlink(missing_ok=True)
+        return copy
 
     def restore_backup(self) -> State:
         """Puts the backup in place of the state; what was there is set aside under another name."""
