@@ -53,7 +53,7 @@ STEPS = {
 TIMERS = {
     "restart": "its agent is started again",
     "commit_grace": "its commit alone asks for review",
-    "elsewhere_grace": "what was moved from elsewhere is taken as it is",
+    "elsewhere_grace": "commits that are not on its branch ask for you",
     "rebase_help": "its agent is helped with the conflicts",
     "rebase_escalate": "the conflicts ask for you",
 }

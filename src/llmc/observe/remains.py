@@ -25,8 +25,8 @@ from llmc.tmux.parsing import Pane
 BRANCHES = "llmc/"
 TRACES = {"claude": "settings.json", "gemini": "home", "opencode": "opencode.json", "codex": "report.sh"}
 """What each agent is given to read, in an order in which the first that is there decides."""
-REPORTED = tuple(kind.__name__ for kind in (SessionReady, PromptHeard, ActivityHeard, TurnEnded))
-"""Events that tell whether an agent reports: at its start the log keeps it, and the others are reports themselves."""
+HEARD = tuple(kind.__name__ for kind in (PromptHeard, ActivityHeard, TurnEnded))
+"""Events that are reports of the agent's own."""
 
 
 def find_remains(site: Site) -> dict[str, Remains]:
@@ -128,7 +128,7 @@ def _logged(site: Site, name: str) -> Logged:
         rejected = log.latest(name, WorkRejected.__name__, after_id=task.id if task else after)
         crash = log.latest(name, AgentExited.__name__, after_id=after)
         added = log.latest(name, "added", after_id=after)
-        heard = log.latest(name, *REPORTED, after_id=after)
+        heard = log.latest(name, SessionReady.__name__, *HEARD, after_id=after)
     except EventLogError:
         return Logged()
     rejected_sha = rejected.data.get("rejected_sha") if rejected is not None else None
@@ -141,8 +141,7 @@ def _logged(site: Site, name: str) -> Logged:
         agent=str(added.data.get("agent", "")) if added is not None else "",
         rejected_sha=str(rejected_sha) if rejected_sha else None,
         crash_count=crashes if isinstance(crashes, int) else 0,
-        reports_events=heard is not None
-        and bool(heard.kind != SessionReady.__name__ or heard.data.get("reports_events")),
+        reports_events=heard is not None and bool(heard.data.get("reports_events", heard.kind in HEARD)),
     )
 
 
