@@ -28,6 +28,8 @@ from llmc.store.state_file import StateFile
 
 ROUNDS = 4
 """What is mended first may show what else is wrong: a state that is back names its workers."""
+ACCESS = (Do.MAKE_WRITABLE, Do.MAKE_DIRECTORY, Do.CLOSE_TO_OTHERS)
+"""They touch nothing that could be lost, and without them a copy may be impossible."""
 
 
 class NobodyToAskError(LlmcError):
@@ -42,8 +44,6 @@ def repair(app: App, root: Root) -> Result:
         planned = [each for each in repairs_for(findings) if each not in tried]
         if not planned or not _agreed(app, planned):
             break
-        if not tried:
-            StateFile(root.path).keep_copy("before-repair")
         done += _carry_out(app, means_for(app, root), health, planned)
         tried |= set(planned)
         health, findings = look_twice(app.host(), root)
@@ -69,8 +69,12 @@ def _agreed(app: App, planned: Sequence[Repair]) -> bool:
 
 
 def _carry_out(app: App, means: Means, health: Health, planned: Iterable[Repair]) -> list[Repaired]:
-    done = []
+    done: list[Repaired] = []
+    kept = False
     for each in planned:
+        if not kept and each.do not in ACCESS:
+            StateFile(means.root.path).keep_copy("before-repair")
+            kept = True
         chosen = _chosen(app, means, health, each)
         if chosen is None:
             done.append(Repaired(each, False, "left as it is"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from llmc.core.health import Answer, Found, GitLock, StateFacts, Stray, Terminal, Unknown
@@ -34,10 +35,14 @@ def find_git_locks(root: Root) -> Answer[tuple[GitLock, ...]]:
     """Old ones only, and none while any git runs in the root: an agent's hooks may keep a lock for long."""
     if not Path("/proc/self").exists():
         return Unknown("there is no /proc to tell whether a git runs", covered=True)
-    now = time.time()
-    found = [GitLock(str(path), now - path.lstat().st_mtime) for path in _lock_files(Path(root.git_dir))]
-    old = tuple(lock for lock in found if lock.age_secs > OLD_LOCK_SECS)
+    old = tuple(lock for lock in _locks(Path(root.git_dir)) if lock.age_secs > OLD_LOCK_SECS)
     return Found(() if old and works_in(root.path, "git") else old)
+
+
+def _locks(git_dir: Path) -> Iterator[GitLock]:
+    for path in _lock_files(git_dir):
+        with suppress(FileNotFoundError):  # given back just now
+            yield GitLock(str(path), time.time() - path.lstat().st_mtime)
 
 
 def _lock_files(git_dir: Path) -> Iterator[Path]:
