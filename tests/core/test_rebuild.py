@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from llmc.core.classify import Pack
 from llmc.core.rebuild import Logged, Remains, backup_is_current, rebuilt
 from llmc.core.trial import Check, Trial, Verdict, check_version, version_in
 from llmc.model import Session, State, Step, Turn, Work, Worker
@@ -78,7 +79,7 @@ def test_a_backup_that_nothing_is_newer_than():
     ],
 )
 def test_versions(said, pack, verdict):
-    assert check_version(said, pack).verdict is verdict
+    assert check_version(said, Pack("x", version=pack)).verdict is verdict
 
 
 def test_what_a_cli_says_of_its_version():

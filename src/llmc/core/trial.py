@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from llmc.core.classify import Pack
+
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -51,13 +53,11 @@ def version_in(words: str) -> str:
     return found[0] if found else ""
 
 
-def check_version(said: str, pack_version: str) -> Check:
-    """A pack is made for a major and minor version: what CLIs change in between is seldom their screen."""
+def check_version(said: str, pack: Pack) -> Check:
     if not said:
         return Check("version", Verdict.UNKNOWN, "it does not tell its version")
-    if not pack_version:
+    if not pack.version:
         return Check("version", Verdict.UNKNOWN, f"{said}; its pack names no version")
-    wanted, given = pack_version.split("."), said.split(".")
-    if given[: len(wanted)] == wanted:
-        return Check("version", Verdict.OK, f"{said}, and the pack is for {pack_version}")
-    return Check("version", Verdict.DRIFTED, f"it is {said}, but the pack is for {pack_version}")
+    if pack.covers(said):
+        return Check("version", Verdict.OK, f"{said}, and the pack is for {pack.version}")
+    return Check("version", Verdict.DRIFTED, f"it is {said}, but the pack is for {pack.version}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from llmc.agents.registry import BUILT_IN
-from llmc.core.classify import read_screen
+from llmc.core.classify import Screen, read_screen
 from llmc.core.events import ActivityHeard, AgentExited, PromptHeard, SessionReady, TaskGiven, TurnEnded, WorkRejected
 from llmc.core.mending import Seen
 from llmc.core.names import name_problem
@@ -99,7 +99,7 @@ def _work(site: Site, branch: str) -> tuple[str | None, str | None]:
 def _is_busy(site: Site, agent: str, pane: Pane) -> bool:
     try:
         probe = Worker("", "", "", "", agent, 0.0, 0.0)
-        return read_screen(site.agent_of(probe).pack, site.tmux.capture(pane.id)).state == "BUSY"
+        return read_screen(site.agent_of(probe).pack, Screen(site.tmux.capture(pane.id), pane.title)).state == "BUSY"
     except LlmcError:
         return False
 

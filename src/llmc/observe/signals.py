@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from llmc.core.classify import read_screen
+from llmc.core.classify import Screen, read_screen
 from llmc.core.display import age, one_line
 from llmc.core.outlook import reporting
 from llmc.errors import LlmcError
@@ -54,7 +54,7 @@ def _screen(site: Site, worker: Worker) -> str:
     pane = site.tmux.panes().get(worker.session_id)
     if pane is None or pane.dead:
         return "nothing to read"
-    reading = read_screen(site.agent_of(worker).pack, site.tmux.capture(pane.id))
+    reading = read_screen(site.agent_of(worker).pack, Screen(site.tmux.capture(pane.id), pane.title))
     detail = f" ({reading.detail})" if reading.detail else ""
     typed = ", something is typed and not sent" if reading.composer else ""
     return f"{reading.state}{detail}, by the cue {reading.cue or 'none'}{typed}"

@@ -46,13 +46,13 @@ def try_agent(host: Host, name: str, config: Config) -> Trial:
     if host.which(program) is None:
         return Trial(name, program, installed=False)
     version = _version(host, program)
-    checks = [check_version(version, agent.pack.version)]
+    checks = [check_version(version, agent.pack)]
     try:
         with _place(host, config) as site:
             checks += _tried(site, name, agent)
     except LlmcError as failure:
         checks.append(Check("start", Verdict.FAILED, failure.what))
-    return Trial(name, program, True, version, f"{agent.pack.name}@{agent.pack.version}", tuple(checks))
+    return Trial(name, program, True, version, agent.pack.label, tuple(checks))
 
 
 def _program(agent: Agent) -> str:

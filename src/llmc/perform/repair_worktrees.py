@@ -17,7 +17,7 @@ from llmc.git.repository import branch_tip, current_branch, resolve
 from llmc.git.worktree import delete_branch, find_worktree, remove_worktree, reset_in_place
 from llmc.host.processes import end_tree
 from llmc.model import Worker
-from llmc.perform.branches import carry_ignored_files, forget_files
+from llmc.perform.branches import carry_ignored_files, forget_files, forget_locks
 from llmc.perform.means import Means, change_worker
 from llmc.site import Site
 
@@ -107,9 +107,10 @@ def remove_orphan(means: Means, repair: Repair) -> str:
     site, name = means.open_site(), repair.subject
     with site.acting_for(name):
         words = _remove_orphan(means, site, name)
-        if backup_branch(site.git, site.root.path, name, site.now(), f"llmc/{name}", REASON):
-            delete_branch(site.git, site.root.path, f"llmc/{name}")
+        backup_branch(site.git, site.root.path, name, site.now(), f"llmc/{name}", REASON)
+        delete_branch(site.git, site.root.path, f"llmc/{name}")
         forget_files(site, name)
+        forget_locks(site, name)
     return words
 
 
@@ -149,7 +150,7 @@ def keep_branch(means: Means, repair: Repair) -> str:
     name = branch.removeprefix("llmc/")
     backup = backup_branch(site.git, site.root.path, name, site.now(), branch, REASON)
     delete_branch(site.git, site.root.path, branch)
-    return f"it is kept in {backup.ref}" if backup is not None else "it is gone already"
+    return f"it is kept in {backup.ref}" if backup is not None else "a backup has it already"
 
 
 def end_orphaned_session(site: Site, session: str) -> None:
