@@ -72,7 +72,8 @@ def _texts_wrong(world: World) -> Iterator[str]:
         least, most = HOW_OFTEN[sent.outcome]
         times = counts[sent.worker, sent.token]
         if not least <= times <= most:
-            yield f"{sent.words} to {sent.worker} was {sent.outcome}, and the agent got {sent.token} {times} times"
+            told = f"{sent.words} to {sent.worker} was {sent.outcome}"
+            yield f"{told}, and the agent got {sent.token} {times} times: {sent.said}"
 
 
 def _heard(world: World) -> Iterator[tuple[str, str]]:

@@ -194,14 +194,14 @@ def two_speak_at_once(world: World) -> bool:
             [*world.llmc.command("message", name, f"{token}\ndemo:nothing", "--json")],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             env=world.llmc.environment(),
         )
         for token in tokens
     ]
     for token, process in zip(tokens, begun, strict=True):
-        out = process.communicate()[0].decode()
-        world.note_sent(Sent(token, name, "message, two at once", outcome_of(Said(process.returncode, out, ""))))
+        out, err = (stream.decode() for stream in process.communicate())
+        world.note_sent(Sent(token, name, "message, two at once", outcome_of(Said(process.returncode, out, err)), err))
     return True
 
 

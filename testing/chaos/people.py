@@ -29,21 +29,21 @@ def act(world: World) -> str:
 def give_task(world: World, name: str) -> None:
     token = world.new_token()
     said = world.run("start", "--worker", name, "--prompt", task_text(world, token), "--json")
-    world.note_sent(Sent(token, name, "start", outcome_of(said)))
+    world.note_sent(Sent(token, name, "start", outcome_of(said), said.err))
 
 
 def say_something(world: World, name: str) -> None:
     token = world.new_token()
     text = f"{token}\ndemo:{world.random.choice(('nothing', 'say all right', 'sleep 0.3'))}"
     said = world.run("message", name, text, "--json")
-    world.note_sent(Sent(token, name, "message", outcome_of(said)))
+    world.note_sent(Sent(token, name, "message", outcome_of(said), said.err))
 
 
 def send_back(world: World, name: str) -> None:
     token = world.new_token()
     feedback = f"{token}\ndemo:append files/{name}.txt {token}\ndemo:commit Rework {token}"
     said = world.run("reject", name, feedback, "--json")
-    world.note_sent(Sent(token, name, "reject", outcome_of(said)))
+    world.note_sent(Sent(token, name, "reject", outcome_of(said), said.err))
 
 
 def accept(world: World, name: str) -> None:

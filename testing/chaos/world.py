@@ -49,6 +49,8 @@ class Sent:
     words: str
     outcome: str
     """Of the receipt; `refused` when there was none, `killed` when the sender died."""
+    said: str = ""
+    """What LLMC said instead of a receipt."""
 
 
 @dataclass(slots=True)
