@@ -59,14 +59,14 @@ class PaneGoneError(LlmcError):
 class Tmux:
     host: Host
     socket: str
-    """The name of the server (`-L`)."""
+    """The name of the server (`-L`), or the path of its socket (`-S`)."""
     channel: ControlChannel | None = None
 
     @contextmanager
     def talking(self, session: str) -> Iterator[Tmux]:
         """The same server through one client that stays for a while: many questions, one process."""
         attach = ("-C", "attach-session", "-f", "no-output,ignore-size", "-t", f"={session}")
-        talk = self.host.talk_to(["tmux", "-u", "-L", self.socket, *attach], self._environment())
+        talk = self.host.talk_to(["tmux", "-u", *self._address, *attach], self._environment())
         try:
             yield replace(self, channel=_channel(talk))
         finally:
@@ -77,8 +77,12 @@ class Tmux:
             return self.channel.run(command)
         # -u: without it tmux replaces what is not ASCII in its answers when the locale is C.
         return self.host.run(
-            ["tmux", "-u", "-L", self.socket, *command], env=self._environment(), stdin=stdin, timeout=timeout
+            ["tmux", "-u", *self._address, *command], env=self._environment(), stdin=stdin, timeout=timeout
         )
+
+    @property
+    def _address(self) -> tuple[str, str]:
+        return ("-S" if "/" in self.socket else "-L"), self.socket
 
     def _environment(self) -> dict[str, str]:
         return {k: v for k, v in self.host.environ().items() if k not in NESTING and not k.startswith("LLMC_")}
@@ -119,16 +123,19 @@ class Tmux:
 
     def panes(self) -> dict[str, Pane]:
         """The first pane of every session, by session. Empty only if there is none or no server."""
+        found: dict[str, Pane] = {}
+        for pane in self.all_panes():
+            found.setdefault(pane.session, pane)
+        return found
+
+    def all_panes(self) -> list[Pane]:
+        """Every pane of the server. Empty only if there is none or no server."""
         answer = self.run("list-panes", "-a", "-F", PANE_FORMAT)
         if not answer.ok:
             if says_no_sessions(answer.complaint):
-                return {}
+                return []
             raise TmuxError(f"tmux list-panes: {answer.complaint}", "run `llmc doctor`")
-        found: dict[str, Pane] = {}
-        for line in filter(None, answer.text.split("\n")):
-            pane = _pane(line)
-            found.setdefault(pane.session, pane)
-        return found
+        return [_pane(line) for line in filter(None, answer.text.split("\n"))]
 
     def new_session(
         self, name: str, cwd: str, argv: Sequence[str], env: Mapping[str, str], size: tuple[int, int]
@@ -205,7 +212,7 @@ class Tmux:
         self._ask("send-keys", "-t", pane, *keys)
 
     def attach_command(self, session: str, *, read_only: bool) -> list[str]:
-        return ["tmux", "-L", self.socket, "attach-session", "-t", f"={session}", *(["-r"] if read_only else [])]
+        return ["tmux", *self._address, "attach-session", "-t", f"={session}", *(["-r"] if read_only else [])]
 
 
 def _pane(line: str) -> Pane:
