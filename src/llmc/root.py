@@ -109,6 +109,19 @@ class Root:
         return self.inside("run", f"radar-{owner}")
 
     @property
+    def terminals(self) -> str:
+        """A directory for each terminal that is watched, workers' included."""
+        return self.inside(".workers")
+
+    @property
+    def watch_lock(self) -> str:
+        return self.inside(".workers", ".watch.lock")
+
+    @property
+    def watch_log(self) -> str:
+        return self.inside(".workers", "watch.log")
+
+    @property
     def event_log(self) -> str:
         return self.inside("status.db")
 

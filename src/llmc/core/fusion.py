@@ -42,6 +42,8 @@ def _refines(told: Signal, screen: Signal | None) -> bool:
 def _disagreement(told: Signal, screen: Signal | None) -> dict[str, Any] | None:
     if screen is None or screen["state"] in (NOTHING_KNOWN, told["state"]) or _at(screen) <= _at(told):
         return None
+    if not screen.get("stable", True):
+        return None  # it may be half drawn
     return {key: screen.get(key) for key in ("source", "state", "detail", "confidence", "at_unix")}
 
 

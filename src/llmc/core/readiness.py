@@ -81,6 +81,11 @@ def look_again(standing: Standing | None, look: Look, stable_looks: int) -> tupl
     return _called(replace(seen, shown=shown, since=since), look, stable_looks)
 
 
+def seen_alone(standing: Standing, opinion: Opinion, stable_looks: int) -> Opinion:
+    """What would be shown if there were nothing but the screen."""
+    return _shown(Look(standing.looked_at, standing.digest, opinion), standing, stable_looks)
+
+
 def is_stable(standing: Standing, stable_looks: int) -> bool:
     return standing.stable_count >= stable_looks
 

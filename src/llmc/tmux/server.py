@@ -141,14 +141,14 @@ class Tmux:
         self, name: str, cwd: str, argv: Sequence[str], env: Mapping[str, str], size: tuple[int, int]
     ) -> Pane:
         """A detached session whose pane's own process is the program itself, with no shell between."""
-        variables = [word for key, value in env.items() for word in ("-e", _literal(f"{key}={value}"))]
-        directory = _literal(cwd.replace("#", "##"))  # tmux would look for its variables in it
+        variables = [word for key, value in env.items() for word in ("-e", literal(f"{key}={value}"))]
+        directory = literal(cwd.replace("#", "##"))  # tmux would look for its variables in it
         width, height = map(str, size)
         line = self._ask(
             *("new-session", "-d", "-P", "-F", PANE_FORMAT, "-s", name, "-c", directory, "-x", width, "-y", height),
             *variables,
             "--",
-            *map(_literal, _as_program(argv)),
+            *map(literal, _as_program(argv)),
             *(";", "set-option", "-t", f"={name}:", "@columns", width),
             *(";", "set-option", "-t", f"={name}:", "@rows", height),
         )
@@ -206,7 +206,7 @@ class Tmux:
 
     def type_text(self, pane: str, text: str) -> None:
         """Types text as keys, literally. For short commands: longer text is pasted."""
-        self._ask("send-keys", "-t", pane, "-l", "--", _literal(text))
+        self._ask("send-keys", "-t", pane, "-l", "--", literal(text))
 
     def press(self, pane: str, *keys: str) -> None:
         self._ask("send-keys", "-t", pane, *keys)
@@ -222,7 +222,7 @@ def _pane(line: str) -> Pane:
         raise TmuxError(f"tmux describes a terminal as {line!r}", "run `llmc doctor`") from None
 
 
-def _literal(word: str) -> str:
+def literal(word: str) -> str:
     """A trailing semicolon would be taken as tmux's own command separator."""
     return word[:-1] + "\\;" if word.endswith(";") else word
 
