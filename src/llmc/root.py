@@ -113,6 +113,12 @@ class Root:
         """A directory for each terminal that is watched, workers' included."""
         return self.inside(".workers")
 
+    def terminal(self, name: str) -> str:
+        return self.inside(".workers", name)
+
+    def terminal_spool(self, name: str) -> str:
+        return self.inside(".workers", name, "spool")
+
     @property
     def watch_lock(self) -> str:
         return self.inside(".workers", ".watch.lock")

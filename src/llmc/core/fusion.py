@@ -36,15 +36,24 @@ def _told(hook: Signal | None, session: Signal | None) -> Signal | None:
 
 def _refines(told: Signal, screen: Signal | None) -> bool:
     """Idle, by its own file, is an agent after a failure too: the screen says which."""
-    return screen is not None and (told["source"], told["state"], screen["state"]) == ("session", "READY", "ERROR")
+    return screen is not None and (told.get("source"), told["state"], screen["state"]) == (
+        "session",
+        "READY",
+        "ERROR",
+    )
 
 
 def _disagreement(told: Signal, screen: Signal | None) -> dict[str, Any] | None:
     if screen is None or screen["state"] in (NOTHING_KNOWN, told["state"]) or _at(screen) <= _at(told):
         return None
-    if not screen.get("stable", True):
+    if not screen.get("lasting", True):
         return None  # it may be half drawn
     return {key: screen.get(key) for key in ("source", "state", "detail", "confidence", "at_unix")}
+
+
+def signal(value: object) -> Signal | None:
+    """What a file holds, if it is a signal at all."""
+    return value if isinstance(value, dict) and isinstance(value.get("state"), str) else None
 
 
 def _at(signal: Signal) -> float:

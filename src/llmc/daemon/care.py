@@ -8,18 +8,22 @@ from llmc.core import events as ev
 from llmc.core.effects import MergeWork
 from llmc.core.lifecycle import Decision
 from llmc.core.moves.change import awaits
+from llmc.core.notice import notice_of
 from llmc.git.history import is_ancestor
 from llmc.git.repository import status
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import upstream_tip
-from llmc.observe.screens import ScreenLooks
+from llmc.observe.readings import Seen
+from llmc.observe.screens import decide_by_screen
 from llmc.observe.tending import tend_session, tend_work
-from llmc.perform.notices import tell
+from llmc.perform.notices import call, tell
 from llmc.perform.settle import ask, settle
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
 from llmc.store.lock import is_held
 
+ASKING = frozenset(("NEEDS_CONFIRMATION", "ERROR"))
+"""What is told of a worker's screen; the rest is told of its work."""
 Rebases = dict[str, tuple[str, str]]
 """Which commit of each worker was last rebased unasked, and onto which: a second try would end the same way."""
 
@@ -61,8 +65,18 @@ def _waits_for_others(site: Site, worker: Worker) -> bool:
     return awaits(worker, MergeWork) and is_held(site.root.landing_lock) is not None
 
 
-def read_screens(site: Site, names: list[str], looks: ScreenLooks) -> None:
-    _tell_all(site, looks.look(site, names))
+def act_on_screens(site: Site, seen: list[Seen], told: dict[str, str]) -> None:
+    """What screens say of the work of agents that do not report, or that have fallen silent.
+
+    `told` remembers which screen of each worker was acted upon: the same one says nothing new.
+    """
+    for each in seen:
+        decision = decide_by_screen(site, each, told)
+        if decision is None:
+            continue
+        tell(site, decision)
+        if each.call is not None and each.call.state in ASKING and not decision.notices:
+            call(site, notice_of(each.subject.name, each.call))
 
 
 def _keep_up_to_date(site: Site, worker: Worker, tried: Rebases) -> None:

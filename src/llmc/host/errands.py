@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 import time
 from collections.abc import Callable
 
 MOST_AT_ONCE = 16
+AT_EXIT_SECS = 3.0
+"""For what a short command has begun. What takes longer ends with the process."""
 
 
 class Errands:
@@ -17,6 +20,7 @@ class Errands:
         self._most = most
         self._under_way: set[threading.Thread] = set()
         self._lock = threading.Lock()
+        self._at_exit = False
 
     def run(self, what: str, action: Callable[[], None]) -> bool:
         """False when there is too much under way."""
@@ -25,6 +29,9 @@ class Errands:
             if len(self._under_way) >= self._most:
                 return False
             self._under_way.add(thread)
+            if not self._at_exit:
+                self._at_exit = True
+                atexit.register(self.finish, AT_EXIT_SECS)
         thread.start()
         return True
 

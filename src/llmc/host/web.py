@@ -51,7 +51,7 @@ def post_json(address: str, data: object, *, headers: Mapping[str, str], timeout
 
 def _read(answer: http.client.HTTPResponse | urllib.error.HTTPError, until: float) -> bytes:
     body = b""
-    while len(body) < MOST_BYTES and (part := answer.read1(65536)):  # type: ignore[union-attr]
+    while len(body) < MOST_BYTES and (part := answer.read1(65536)):
         body += part
         if time.monotonic() > until:
             raise TimeoutError("it takes too long to answer")

@@ -31,6 +31,5 @@ def _read(path: str) -> dict[str, Any] | None:
         return None
     detail = "permission" if state == "NEEDS_CONFIRMATION" and "permission" in str(waits_for) else None
     summary = str(waits_for or "")
-    return {
-        "state": state, "detail": detail, "confidence": CONFIDENCE, "source": "session", "at_unix": at, "summary": summary,
-    }  # fmt: skip
+    about = {"confidence": CONFIDENCE, "source": "session", "at_unix": at, "summary": summary}
+    return {"state": state, "detail": detail, **about}

@@ -93,6 +93,7 @@ def remove(site: Site, worker: Worker) -> None:
     for directory in (site.root.spool(worker.name), site.root.settings_dir(worker.name)):
         site.host.remove_tree(directory)
     Path(site.root.attention_file(worker.name)).unlink(missing_ok=True)
+    site.host.remove_tree(site.root.terminal(worker.name))
     reached(Moment.NUKE_FILES_REMOVED)
     remove_worker_table(site.root.config_file, worker.name)
     reached(Moment.NUKE_FORGOTTEN)

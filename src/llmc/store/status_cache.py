@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from llmc.errors import LlmcError
-from llmc.store.terminals import write_atomically
+from llmc.root import Root
+from llmc.store.terminals import RECORD, write_atomically
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS ptys (
@@ -29,11 +31,21 @@ SCHEMA = (
     "CREATE TABLE IF NOT EXISTS status_history (id TEXT, ts INTEGER, state TEXT, summary TEXT)",
     "CREATE INDEX IF NOT EXISTS history_of_pty ON status_history (id, ts)",
 )
+NAME = "status.db"
 BUSY_SECS = 0.2
 """A database that somebody else keeps locked must not keep the watcher from looking."""
 HISTORY_KEPT = 200
 MOST_PENDING = 1000
+COUNTING = frozenset(("last_polled_unix", "stable_count"))
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class Complaints(Protocol):
+    """Whoever hears what is wrong, once, and when it is right again."""
+
+    def complain(self, about: str, text: str, /) -> object: ...
+
+    def mended(self, about: str, /) -> None: ...
 
 
 class CacheUnreadableError(LlmcError):
@@ -67,7 +79,15 @@ class Status:
     tmux_pane: str
     screen: dict[str, Any] = field(default_factory=dict)
     """What the screen alone says."""
+    session: dict[str, Any] | None = None
+    """What a file of the agent's own says."""
     disagreement: dict[str, Any] | None = None
+
+    @property
+    def says(self) -> tuple[object, ...]:
+        """All but the counting of looks that found nothing new."""
+        counted = 0 if self.screen.get("lasting") else self.stable_count
+        return *(getattr(self, name) for name in self.__slots__ if name not in COUNTING), counted
 
     def as_json(self) -> dict[str, Any]:
         data = {name: getattr(self, name) for name in self.__slots__}
@@ -84,10 +104,10 @@ class Entry:
 
 
 class StatusCache:
-    def __init__(self, directory: str, complain: Callable[[str], None]) -> None:
+    def __init__(self, directory: str, complaints: Complaints) -> None:
         self.directory = Path(directory)
-        self.path = self.directory / "status.db"
-        self._complain = complain
+        self.path = self.directory / NAME
+        self._complaints = complaints
         self._database: sqlite3.Connection | None = None
         self._pending: list[tuple[str, tuple[Any, ...]]] = []
 
@@ -109,11 +129,6 @@ class StatusCache:
             for table in ("status_history", "status", "ptys"):
                 self._pending.append((f"DELETE FROM {table} WHERE id = ?", (name,)))
         self._flush()
-
-    def keep_only(self, names: Iterable[str]) -> None:
-        """Forgets what an earlier watcher left behind."""
-        with suppress(CacheUnreadableError):
-            self.forget(set(self.known()) - set(names))
 
     def known(self) -> list[str]:
         return [row[0] for row in self._read("SELECT id FROM ptys", ())]
@@ -139,7 +154,9 @@ class StatusCache:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomically(directory / "status.json", json.dumps(status.as_json(), indent=1))
         except OSError as error:
-            self._complain(f"{status.id}: its status.json was not written: {error.strerror}")
+            self._complaints.complain(
+                f"status of {status.id}", f"{status.id}: its status.json was not written: {error.strerror}"
+            )
 
     def _flush(self) -> None:
         if not self._pending:
@@ -151,9 +168,10 @@ class StatusCache:
             self.close()
             if _is_damage(error):
                 self._begin_anew()
-            self._complain(f"{self.path.name} was not written: {error}; it is tried again with the next change")
+            self._complaints.complain(NAME, f"{NAME} was not written: {error}; it is tried again with the next change")
         else:
             self._pending.clear()
+            self._complaints.mended(NAME)
 
     def _write_rows(self) -> None:
         if not self.path.exists():
@@ -198,6 +216,28 @@ class StatusCache:
             ) from error
 
 
+def forget_status(root: Root, cache: StatusCache, names: Iterable[str]) -> None:
+    """A terminal that went away leaves nothing behind."""
+    gone = sorted(names)
+    for name in gone:
+        shutil.rmtree(root.terminal(name), ignore_errors=True)
+    if gone:
+        cache.forget(gone)
+
+
+def sweep(root: Root, cache: StatusCache) -> None:
+    """Removes what belongs to neither a terminal nor a worker: what an earlier watcher left."""
+    with suppress(FileNotFoundError):
+        names = [path.name for path in Path(root.terminals).iterdir() if path.is_dir()]
+        forget_status(root, cache, [name for name in names if not _belongs(root, name)])
+    with suppress(CacheUnreadableError):
+        cache.forget([name for name in cache.known() if not os.path.isdir(root.terminal(name))])
+
+
+def _belongs(root: Root, name: str) -> bool:
+    return os.path.exists(os.path.join(root.terminal(name), RECORD)) or os.path.isdir(root.worktree(name))
+
+
 def _rows(status: Status, *, is_new: bool) -> list[tuple[str, tuple[Any, ...]]]:
     actions = json.dumps(list(status.actions_needed))
     rows: list[tuple[str, tuple[Any, ...]]] = [
@@ -215,7 +255,8 @@ def _rows(status: Status, *, is_new: bool) -> list[tuple[str, tuple[Any, ...]]]:
     ]
     if is_new:
         now = int(status.since_unix)
-        rows.append(("INSERT INTO status_history VALUES (?, ?, ?, ?)", (status.id, now, status.state, _text(status.summary))))
+        entry = (status.id, now, status.state, _text(status.summary))
+        rows.append(("INSERT INTO status_history VALUES (?, ?, ?, ?)", entry))
         rows.append(
             (
                 "DELETE FROM status_history WHERE id = ? AND rowid <= (SELECT rowid FROM status_history WHERE id = ? "

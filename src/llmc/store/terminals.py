@@ -15,6 +15,7 @@ from llmc.root import Root
 from llmc.store.lock import FileLock, disk_errors
 
 RECORD = "terminal.json"
+CHANGED = ".changed"
 LOCK_SECS = 10.0
 
 
@@ -88,6 +89,11 @@ class Terminals:
         with disk_errors(directory):
             directory.mkdir(mode=0o700, exist_ok=True)
             write_atomically(directory / RECORD, json.dumps(asdict(terminal), indent=2))
+
+    def announce(self) -> None:
+        """Lets a watcher know at once that there is another terminal, or one less."""
+        with suppress(OSError):
+            (self.directory / CHANGED).touch()
 
     def is_taken(self, name: str) -> bool:
         return os.path.lexists(self.directory / name) or os.path.lexists(self._root.worktree(name))
