@@ -174,6 +174,22 @@ def find_root(given: str | None, environ: Mapping[str, str], cwd: str) -> Root:
     return root
 
 
+def find_terminals_root(given: str | None, environ: Mapping[str, str], cwd: str) -> Root:
+    """The same, for terminals: they need no repository, so a directory that holds only them will do.
+
+    One that was named must be there; `~/llmc` is made when it is first needed, and `llmc init` may fill it later.
+    """
+    try:
+        return find_root(given, environ, cwd)
+    except RootMissingError:
+        named = given or environ.get("LLMC_ROOT")
+        root = Root(named or os.path.join("~", "llmc"))
+        usable = os.path.isdir(root.terminals) if named else os.path.isdir(root.path) or not os.path.lexists(root.path)
+        if not usable:
+            raise
+        return root
+
+
 def _missing(root: Root) -> RootMissingError:
     if os.path.isdir(root.path) and not os.access(root.path, os.R_OK | os.X_OK):
         return RootMissingError(f"you may not look into {root.path}", "check who owns it and its permissions")

@@ -85,10 +85,10 @@ def _quick_pty_answer(argv: Sequence[str]) -> str | None:
         return None
     from llmc.commands.pty_status import pty_document, pty_short, pty_text
     from llmc.core.display import plain
-    from llmc.root import find_root, here
+    from llmc.root import find_terminals_root, here
 
     given, form = words
-    document = pty_document(find_root(given, os.environ, here()))
+    document = pty_document(find_terminals_root(given, os.environ, here()))
     return plain(pty_short(document) if form else pty_text(document))
 
 

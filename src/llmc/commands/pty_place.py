@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from llmc.app import App
 from llmc.config import Config, load_config
 from llmc.host.base import Host
 from llmc.observe.terminals_there import Presence, look_for
-from llmc.root import Root, RootMissingError
+from llmc.root import Root, find_terminals_root
 from llmc.store.terminals import Terminals
 from llmc.tmux.server import CONFIGURATION, Tmux
 from llmc.tmux.windows import own_server
@@ -58,13 +57,4 @@ def place_of(app: App) -> Place:
 
 
 def root_of(app: App) -> Root:
-    """A root that was named must be there. Without any, terminals live in `~/llmc`, which `llmc init` may fill."""
-    try:
-        return app.root()
-    except RootMissingError:
-        if app.given_root or app.environ.get("LLMC_ROOT"):
-            raise
-        root = Root(os.path.join("~", "llmc"))
-        if os.path.lexists(root.path) and not os.path.isdir(root.path):
-            raise
-        return root
+    return find_terminals_root(app.given_root, app.environ, app.cwd)

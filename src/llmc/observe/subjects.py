@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llmc.agents.packs import load_pack, pack_for_command
+from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
 from llmc.agents.packs.parse import PackError
 from llmc.agents.registry import agent_named
 from llmc.agents.reports import Report, read_report
@@ -25,6 +25,8 @@ from llmc.store.terminals import Terminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 
+SHELL = "shell"
+"""The pack for whatever runs in a shell and has none of its own."""
 Signal = Mapping[str, Any]
 Translate = Callable[[Mapping[str, object]], Report | None]
 
@@ -118,7 +120,8 @@ def _pack_of(root: Root, cli: str, command: str) -> Pack:
             return load_pack(cli, root.packs)
         except PackError:
             pass
-    return pack_for_command(command, root.packs)
+    claimed = pack_for_command(command, root.packs)
+    return load_pack(SHELL, root.packs) if claimed.name == FALLBACK else claimed
 
 
 def _translator(cli: str, config: Config | None) -> Translate:
