@@ -122,18 +122,19 @@ class Readings:
                 self._complain(_eyes(subject), f"{subject.name}: {broken.what}")
         return seen
 
-    def _see(self, subject: Subject, pane: Pane, text: str) -> Seen:
+    def _see(self, subject: Subject, pane: Pane, captured: str) -> Seen:
         now = time.time()
         pack = subject.pack(pane)
         stable_looks = self._stable_looks or pack.stable_looks
-        reading = read_screen(pack, subject.screen(pane, text))
+        shown = subject.screen(pane, captured)
+        reading = read_screen(pack, shown)
         screen = _exited(subject, pane) if pane.dead else _opinion(reading)
         kept = self._kept.get(subject.name)
         before = kept.standing if kept else self._recalled.pop(subject.name, None)
         session = subject.session(pane) if not pane.dead else None
         fused = fuse(subject.reported(), session, None) if not pane.dead else None
         told = _told(fused, screen) if fused is not None else screen
-        standing, call = look_again(before, Look(now, _digest(pane, text), told), stable_looks)
+        standing, call = look_again(before, Look(now, _digest(pane, shown.text), told), stable_looks)
         alone = _alone(standing, screen, stable_looks, kept.status.screen if kept else {})
         status = _status(subject, pane, pack.label, standing, alone, fused, session)
         stable = is_stable(standing, stable_looks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
@@ -12,7 +12,7 @@ from llmc.agents.packs.parse import PackError
 from llmc.agents.registry import agent_named
 from llmc.agents.reports import Report, read_report
 from llmc.config import Config
-from llmc.core.classify import Pack, Screen
+from llmc.core.classify import Pack, Screen, screen_of
 from llmc.errors import LlmcError
 from llmc.host.processes import descendants
 from llmc.model import Worker
@@ -54,10 +54,11 @@ class Subject:
     reports_itself: bool = True
     """What an agent reported that does not report any more is old."""
 
-    def screen(self, pane: Pane, text: str) -> Screen:
+    def screen(self, pane: Pane, captured: str) -> Screen:
         # A worker's process is its agent, whatever it calls itself.
         command = "" if self.is_worker else pane.command
-        return Screen(text, pane.title, command, pane.cursor, pane.alternate)
+        shown = screen_of(captured, title=pane.title, command=command, cursor=pane.cursor)
+        return replace(shown, alternate=pane.alternate)
 
     def reported(self) -> Signal | None:
         if self.spool:

@@ -168,11 +168,11 @@ class Tmux:
         return self._ask("capture-pane", "-p", "-J", "-t", pane, *start)
 
     def captures(self, panes: Sequence[str]) -> list[str]:
-        """The screens of many panes as they are drawn, by one call. A pane that is gone meanwhile raises."""
+        """The screens of many panes as they are drawn, with their colours, by one call. A pane that is gone meanwhile raises."""
         if not panes:
             return []
         mark = f"={secrets.token_hex(12)}="
-        words = [word for pane in panes for word in ("capture-pane", "-p", "-t", pane, ";", *_say(mark), ";")]
+        words = [word for pane in panes for word in ("capture-pane", "-pe", "-t", pane, ";", *_say(mark), ";")]
         return self._ask(*words[:-1]).split(f"{mark}\n")[:-1]
 
     def look(self, pane: str) -> tuple[Pane, str]:
