@@ -18,6 +18,7 @@ from llmc.host.processes import wait_for_end
 from llmc.model import Turn
 from llmc.perform.settle import ask
 from llmc.site import Site
+from llmc.tmux.windows import TERMINALS_SESSION
 
 DAEMON_SECS = 70.0
 AT_ONCE = 4
@@ -35,11 +36,19 @@ def run(app: App, args: Namespace) -> Result:
         _end_daemon(daemon.pid)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(lambda name: _stop(site, name, force=args.force), workers))
-    site.tmux.stop()
     stopped = "the daemon has ended; " if daemon is not None else ""
     return Result(
-        f"{stopped}stopped {', '.join(workers) or 'nothing: there are no workers'}", {"stopped": list(workers)}
+        f"{stopped}stopped {', '.join(workers) or 'nothing: there are no workers'}{_stop_server(site)}",
+        {"stopped": list(workers)},
     )
+
+
+def _stop_server(site: Site) -> str:
+    """Terminals that were opened with `llmc pty` are nobody's workers: they and their server go on."""
+    if TERMINALS_SESSION in site.tmux.panes():
+        return "; the terminals of `llmc pty` go on"
+    site.tmux.stop()
+    return ""
 
 
 def _agreed(app: App, busy: list[str], args: Namespace) -> bool:

@@ -26,7 +26,7 @@ class Notice:
 
 
 def notice_of(who: str, call: Call) -> Notice:
-    detail = f" ({call.detail})" if call.detail else ""
+    detail = f" ({call.detail})" if call.detail and call.state != "READY" else ""
     summary = f": {one_line(call.summary, LONGEST)}" if call.summary else ""
     asked = one_line("; ".join(call.actions_needed), LONGEST)
     return Notice(who, call.state, f"{WORDS.get(call.state, call.state)}{detail}{summary}", asked)

@@ -168,7 +168,7 @@ class Tmux:
         return self._ask("capture-pane", "-p", "-J", "-t", pane, *start)
 
     def captures(self, panes: Sequence[str]) -> list[str]:
-        """The screens of many panes as they are drawn, with their colours, by one call. A pane that is gone meanwhile raises."""
+        """The screens of many panes as they are drawn, colours included, by one call. A pane that is gone raises."""
         if not panes:
             return []
         mark = f"={secrets.token_hex(12)}="

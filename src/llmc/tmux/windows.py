@@ -82,6 +82,7 @@ def client_of(tmux: Tmux, pane: str) -> str:
 
 def facts_of(tmux: Tmux, target: str) -> tuple[Pane, str, str]:
     """The pane that the target names, the directory that it is in, and the name of its window."""
+    ask(tmux, "list-panes", "-t", target)  # `display-message` answers for another one where there is none
     wanted = f"{PANE_FORMAT}\n#{{pane_current_path}}\n#{{window_name}}"
     facts, cwd, name = ask(tmux, "display-message", "-p", "-t", target, wanted).rstrip("\n").split("\n")[:3]
     return parse_pane(facts), cwd, name
