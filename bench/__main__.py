@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench import classification, repository, start_up, state_updates
+from bench import classification, repository, start_up, state_updates, watching
 
-for module in (start_up, state_updates, repository, classification):
+for module in (start_up, state_updates, repository, classification, watching):
     module.main()
     print()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from llmc.store.state_file import StateFile
 WORKERS = 100
 FLOOR = "python -c pass"
 STATUS = f"llmc status, {WORKERS} workers"
+PTY = f"llmc pty status --short, {WORKERS} terminals"
 LIMIT = 2.5
 
 
@@ -24,6 +26,7 @@ def measure(rounds: int = 40) -> list[Timing]:
         (root / ".worktrees").mkdir()
         (root / "config.toml").write_text(default_config_text("/srv/repository", "main"))
         StateFile(root).create(make_state(WORKERS))
+        make_statuses(root, WORKERS)
         env = {**os.environ, "LLMC_ROOT": directory}
         llmc = str(Path(sys.executable).with_name("llmc"))
         actions = {
@@ -31,17 +34,29 @@ def measure(rounds: int = 40) -> list[Timing]:
             STATUS: program(llmc, "status", env=env),
             f"{STATUS}, --short": program(llmc, "status", "--short", env=env),
             f"{STATUS}, --json": program(llmc, "status", "--json", env=env),
+            f"{PTY}": program(llmc, "pty", "status", "--short", env=env),
             "llmc --help": program(llmc, "--help", env=env),
         }
         return take_turns(actions, floor=FLOOR, rounds=rounds)
 
 
+def make_statuses(root: Path, count: int) -> None:
+    """The cache of that many terminals, as a watcher leaves it."""
+    for number in range(count):
+        directory = root / ".workers" / f"t{number}"
+        directory.mkdir(parents=True)
+        (directory / "terminal.json").write_text("{}")
+        status = {"id": f"t{number}", "state": "READY", "summary": "the shell waits at its prompt", "since_unix": 1.0}
+        (directory / "status.json").write_text(json.dumps(status))
+
+
 def main() -> None:
     timings = measure()
     print(table("Start-up, wall time", timings))
-    status = next(timing for timing in timings if timing.name == STATUS)
-    verdict = "within" if status.ratio <= LIMIT else "OVER"
-    print(f"status: {status.ratio:.2f} x, {verdict} the limit of {LIMIT} x")
+    for timing in timings:
+        if timing.name in (STATUS, PTY):
+            verdict = "within" if timing.ratio <= LIMIT else "OVER"
+            print(f"{timing.name}: {timing.ratio:.2f} x, {verdict} the limit of {LIMIT} x")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from llmc.core.patrol import Miss
 from llmc.model import Session, Turn, Work
 from testing.story import Story, end_abruptly, told_in
 
-
 QUESTION = '{"event": "question", "text": "which one?"}'
 
 

@@ -25,6 +25,7 @@ from llmc.host.watch import open_watch
 from llmc.model import Session, State, Worker
 from llmc.observe.readings import Readings
 from llmc.observe.screens import silent_workers
+from llmc.observe.second_opinion import SecondOpinion
 from llmc.observe.subjects import worker_subject
 from llmc.perform.settle import ask
 from llmc.site import Site
@@ -69,8 +70,14 @@ class Daemon:
         self.cache = StatusCache(self.site.root.terminals, self.journal)
         self.acted_on: dict[str, str] = {}
         """Which screen of each worker was acted upon last."""
+        self.adviser = SecondOpinion(
+            lambda: self.site.config.classifier,
+            self.site.root,
+            lambda text: self.journal.complain("classifier", text),
+            self.signals.wake,
+        )
         self.screens = Screens(
-            Readings(self.cache, self.journal),
+            Readings(self.cache, self.journal, adviser=self.adviser),
             self.pool,
             self.signals.wake,
             lambda seen: act_on_screens(self.site, seen, self.acted_on),
@@ -115,6 +122,8 @@ class Daemon:
         self.signals.drain()
         self._notice_files()
         self.screens.notice()
+        while self.adviser.answered:
+            self.screens.look_at(self.adviser.answered.popleft())
         self._collect()
         self._fetched()
         self._go_on_patrol()
@@ -316,6 +325,7 @@ class Daemon:
         self.watch.close()
         self.screens.close()
         self.radar.close(self.site)
+        self.adviser.close()
         self.cache.close()
         self.selector.close()
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from selectors import EVENT_READ, DefaultSelector
 
 from llmc.config import Config, load_config
-from llmc.config.options import Notify
+from llmc.config.options import Classifier, Notify
 from llmc.core.notice import notice_of
 from llmc.daemon.deaths import Deaths
 from llmc.daemon.journal import Journal
@@ -21,6 +21,7 @@ from llmc.host.base import Host
 from llmc.host.errands import Errands
 from llmc.host.watch import open_watch
 from llmc.observe.readings import SETTLE_SECS, Readings, Seen
+from llmc.observe.second_opinion import SecondOpinion
 from llmc.observe.subjects import Subject, terminal_subject
 from llmc.observe.terminals_there import Presence, look_for
 from llmc.perform.calling import Caller
@@ -82,9 +83,16 @@ class Watcher:
         self.selector = DefaultSelector()
         self.deaths = Deaths(self.selector)
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="look")
+        self.adviser = SecondOpinion(
+            lambda: self.config.classifier if self.config is not None else Classifier(),
+            root,
+            lambda text: self.complain("classifier", text),
+            self.signals.wake,
+        )
         readings = Readings(
             self.cache,
             self,
+            adviser=self.adviser,
             stable_looks=pace.stable_looks,
             settle_secs=min(SETTLE_SECS, pace.interval_secs),
         )
@@ -131,6 +139,7 @@ class Watcher:
         self.close()
 
     def close(self) -> None:
+        self.adviser.close()
         self.pool.shutdown(wait=True, cancel_futures=True)
         self.deaths.close()
         self.files.close()
@@ -148,6 +157,8 @@ class Watcher:
         if "terminals" in self.files.changed() or time.monotonic() >= self.next_round:
             self._count()
         self.screens.notice()
+        while self.adviser.answered:
+            self.screens.look_at(self.adviser.answered.popleft())
         complaint = self.screens.collect()
         if complaint:
             self.complain("looking", complaint)

@@ -15,7 +15,7 @@ AT_EXIT_SECS = 3.0
 class Errands:
     """`complain` hears what went wrong. More than can be done at once is dropped: it would only come late."""
 
-    def __init__(self, complain: Callable[[str], None] = lambda _: None, most: int = MOST_AT_ONCE) -> None:
+    def __init__(self, complain: Callable[[str], object] = lambda _: None, most: int = MOST_AT_ONCE) -> None:
         self._complain = complain
         self._most = most
         self._under_way: set[threading.Thread] = set()

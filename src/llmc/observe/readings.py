@@ -14,6 +14,7 @@ from llmc.core.display import one_line
 from llmc.core.fusion import fuse
 from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again, seen_alone
 from llmc.errors import LlmcError
+from llmc.observe.second_opinion import Asked, SecondOpinion
 from llmc.observe.subjects import Subject
 from llmc.store.status_cache import Complaints, Status, StatusCache
 from llmc.tmux.parsing import Pane
@@ -61,6 +62,7 @@ class Readings:
         cache: StatusCache,
         complaints: Complaints,
         *,
+        adviser: SecondOpinion | None = None,
         stable_looks: int | None = None,
         settle_secs: float = SETTLE_SECS,
     ) -> None:
@@ -68,6 +70,7 @@ class Readings:
         self.subjects: Mapping[str, Subject] = {}
         self._complain = complaints.complain
         self._mended = complaints.mended
+        self._adviser = adviser
         self._stable_looks = stable_looks
         self.settle_secs = settle_secs
         self._kept: dict[str, Kept] = {}
@@ -94,7 +97,8 @@ class Readings:
     def again_in(self, name: str) -> float | None:
         """When to look once more if nothing changes until then; None when it is stable."""
         kept = self._kept.get(name)
-        return None if kept is None or is_stable(kept.standing, kept.stable_looks) else self.settle_secs
+        # One look more than it takes to be stable: the last one may ask the model.
+        return None if kept is None or kept.standing.stable_count > kept.stable_looks else self.settle_secs
 
     def changed(self, name: str, pane: Pane) -> bool:
         """Whether tmux tells anything else of the pane than at the last look."""
@@ -128,19 +132,27 @@ class Readings:
         stable_looks = self._stable_looks or pack.stable_looks
         shown = subject.screen(pane, captured)
         reading = read_screen(pack, shown)
-        screen = _exited(subject, pane) if pane.dead else _opinion(reading)
+        digest = _digest(pane, shown.text)
         kept = self._kept.get(subject.name)
         before = kept.standing if kept else self._recalled.pop(subject.name, None)
+        screen = _exited(subject, pane) if pane.dead else _opinion(reading)
+        if not pane.dead and kept and kept.standing.digest == digest and is_stable(kept.standing, stable_looks):
+            screen = self._advised(Asked(subject.name, digest, shown.text, subject.cli, pane.title), screen)
         session = subject.session(pane) if not pane.dead else None
         fused = fuse(subject.reported(), session, None) if not pane.dead else None
         told = _told(fused, screen) if fused is not None else screen
-        standing, call = look_again(before, Look(now, _digest(pane, shown.text), told), stable_looks)
+        standing, call = look_again(before, Look(now, digest, told), stable_looks)
         alone = _alone(standing, screen, stable_looks, kept.status.screen if kept else {})
         status = _status(subject, pane, pack.label, standing, alone, fused, session)
         stable = is_stable(standing, stable_looks)
         changed = before is None or before.digest != standing.digest
         self._kept[subject.name] = Kept(standing, status, stable_looks, pane)
         return Seen(subject, reading, standing, status, call, stable, changed, kept.status if kept else None)
+
+    def _advised(self, asked: Asked, screen: Opinion) -> Opinion:
+        """Where the pack is unsure of a screen at rest, a model may know more."""
+        advice = self._adviser.on(asked, screen) if self._adviser is not None else None
+        return advice or screen
 
     def _keep(self, seen: list[Seen]) -> None:
         """Only what is new is written: a quiet terminal costs next to nothing."""
