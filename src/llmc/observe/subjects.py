@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
@@ -14,7 +16,7 @@ from llmc.agents.reports import Report, read_report
 from llmc.config import Config
 from llmc.core.classify import Pack, Screen, screen_of
 from llmc.errors import LlmcError
-from llmc.host.processes import descendants
+from llmc.host.processes import foreground_of
 from llmc.model import Worker
 from llmc.observe.attention import keep_report
 from llmc.observe.session_file import read_session_file
@@ -72,8 +74,8 @@ class Subject:
     def session(self, pane: Pane) -> Signal | None:
         if not self.home:
             return None
-        direct = read_session_file(self.home, [pane.pid])
-        return direct if direct is not None else read_session_file(self.home, descendants(pane.pid))
+        foreground = foreground_of(pane.pid)
+        return read_session_file(self.home, [foreground, pane.pid] if foreground else [pane.pid])
 
 
 def worker_subject(site: Site, worker: Worker, pane: Pane) -> Subject:
@@ -121,8 +123,22 @@ def _pack_of(root: Root, cli: str, command: str) -> Pack:
             return load_pack(cli, root.packs)
         except PackError:
             pass
-    claimed = pack_for_command(command, root.packs)
-    return load_pack(SHELL, root.packs) if claimed.name == FALLBACK else claimed
+    return load_pack(_pack_name(command, root.packs, _stamp(root.packs)), root.packs)
+
+
+@lru_cache(maxsize=256)
+def _pack_name(command: str, directory: str, stamp: tuple[int, ...]) -> str:
+    """Asked at every look; `stamp` tells when the person's own packs have changed."""
+    claimed = pack_for_command(command, directory).name
+    return SHELL if claimed == FALLBACK else claimed
+
+
+def _stamp(directory: str) -> tuple[int, ...]:
+    try:
+        with os.scandir(directory) as entries:
+            return tuple(sorted(entry.stat().st_mtime_ns for entry in entries))
+    except OSError:
+        return ()
 
 
 def _translator(cli: str, config: Config | None) -> Translate:
