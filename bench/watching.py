@@ -57,7 +57,7 @@ def change_of(root: Root, name: str) -> float:
 
 def latency(root: Root, terminal: Terminal) -> float:
     before, began = change_of(root, terminal.id), time.monotonic()
-    subprocess.run(["tmux", "-S", terminal.server, "send-keys", "-t", terminal.pane, "x"], check=True)
+    subprocess.run(["tmux", "-S", terminal.server, "send-keys", "-t", terminal.pane, "x", "Enter"], check=True)
     while change_of(root, terminal.id) == before and time.monotonic() - began < 30:
         time.sleep(0.005)
     return time.monotonic() - began
