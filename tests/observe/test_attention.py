@@ -58,7 +58,8 @@ def test_a_report_is_certain(story: Story, report: Report, state: str, detail: s
 def test_the_screen_of_a_reporting_agent_is_a_second_opinion(story: Story) -> None:
     story.begin("adam").up()
     story.task("adam", "hang")
-    story.until(lambda: story.json("status")["workers"][0]["attention"]["state"] == "BUSY")
+    spool = Path(story.root.spool("adam"))
+    story.until(lambda: kept(story.site)["state"] == "BUSY" and not list(spool.glob("*.json")))
     # As after a turn whose end was never reported: the screen goes on to say that the agent is at work.
     keep_report(story.root.attention_file("adam"), Report("turn_end"), 1.0)
 
@@ -70,8 +71,8 @@ def test_the_screen_of_a_reporting_agent_is_a_second_opinion(story: Story) -> No
     assert (attention["state"], attention["source"]) == ("READY", "hook")
     assert (against()["state"], against()["source"]) == ("BUSY", "screen")
     assert "they disagree: READY by hook" in story.llmc("explain", "adam").out
-    kept = json.loads(Path(story.root.terminal("adam"), "status.json").read_text())
-    assert (kept["id"], kept["cli_type"]) == ("adam", "demo")
+    status = json.loads(Path(story.root.terminal("adam"), "status.json").read_text())
+    assert (status["id"], status["cli_type"]) == ("adam", "demo")
 
 
 def test_status_shows_it_with_its_age_while_the_session_is_up(story: Story) -> None:
