@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bench import classification, delivery, observing, repository, start_up, state_updates
+from bench import classification, delivery, observing, repository, start_up, state_updates, watching
 from bench.report import Table, machine
 
 MEASUREMENTS: Mapping[str, Callable[[], list[Table]]] = {
@@ -19,6 +19,7 @@ MEASUREMENTS: Mapping[str, Callable[[], list[Table]]] = {
     "classification": classification.measure,
     "delivery": delivery.measure,
     "observing": observing.measure,
+    "watching": watching.measure,
 }
 
 

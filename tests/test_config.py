@@ -121,7 +121,7 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             "[zebra]\n",
             4,
             "unknown table `zebra`",
-            "known here: repo, defaults, policy, backup, notify, log, workers, agents",
+            "known here: repo, defaults, policy, backup, notify, classifier, log, workers, agents",
         ),
         (
             "[[policy.auto_confirm]]\nagent = 'claude'\nkind = 'plan'\npattern = 'x'\nx = 1\n",

@@ -109,6 +109,25 @@ class Root:
         return self.inside("run", f"radar-{owner}")
 
     @property
+    def terminals(self) -> str:
+        """A directory for each terminal that is watched, workers' included."""
+        return self.inside(".workers")
+
+    def terminal(self, name: str) -> str:
+        return self.inside(".workers", name)
+
+    def terminal_spool(self, name: str) -> str:
+        return self.inside(".workers", name, "spool")
+
+    @property
+    def watch_lock(self) -> str:
+        return self.inside(".workers", ".watch.lock")
+
+    @property
+    def watch_log(self) -> str:
+        return self.inside(".workers", "watch.log")
+
+    @property
     def event_log(self) -> str:
         return self.inside("status.db")
 
@@ -153,6 +172,22 @@ def find_root(given: str | None, environ: Mapping[str, str], cwd: str) -> Root:
     if not root.exists:
         raise _missing(root)
     return root
+
+
+def find_terminals_root(given: str | None, environ: Mapping[str, str], cwd: str) -> Root:
+    """The same, for terminals: they need no repository, so a directory that holds only them will do.
+
+    One that was named must be there; `~/llmc` is made when it is first needed, and `llmc init` may fill it later.
+    """
+    try:
+        return find_root(given, environ, cwd)
+    except RootMissingError:
+        named = given or environ.get("LLMC_ROOT")
+        root = Root(named or os.path.join("~", "llmc"))
+        usable = os.path.isdir(root.terminals) if named else os.path.isdir(root.path) or not os.path.lexists(root.path)
+        if not usable:
+            raise
+        return root
 
 
 def _missing(root: Root) -> RootMissingError:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llmc.agents.reports import Report
-from llmc.core.classify import Reading
 from llmc.model import Session, Work
-from llmc.observe.attention import note_reading, note_reports
+from llmc.observe.attention import keep_report, note_reports
 from llmc.site import Site
 from testing.story import Story, told_in
 
@@ -44,23 +44,35 @@ def kept(site: Site, name: str = "adam") -> dict[str, object]:
 def test_a_report_is_certain(story: Story, report: Report, state: str, detail: str | None) -> None:
     site = story.begin().site
     note_reports(site, "adam", [(report, 123.0)])
-    assert kept(site) == {"state": state, "detail": detail, "confidence": 1.0, "source": "hook", "at_unix": 123.0}
+    about = {"summary": report.text if state in ("NEEDS_CONFIRMATION", "ERROR") else ""}
+    assert kept(site) == {
+        "state": state,
+        "detail": detail,
+        "confidence": 1.0,
+        "source": "hook",
+        "at_unix": 123.0,
+        **about,
+    }
 
 
-def test_a_screen_is_less_certain_and_replaces_what_was(story: Story) -> None:
-    site = story.begin().site
-    note_reports(site, "adam", [(Report("prompt"), 1.0)])
-    note_reading(site, "adam", Reading("NEEDS_CONFIRMATION", "trust", 0.9, "trust"), 2.0)
-    shown = kept(site)
-    assert (shown["state"], shown["detail"], shown["source"], shown["at_unix"]) == (
-        "NEEDS_CONFIRMATION",
-        "trust",
-        "screen",
-        2.0,
-    )
-    assert isinstance(shown["confidence"], float)
-    assert shown["confidence"] < 1.0
-    assert [path.name for path in Path(site.root.attention_file("adam")).parent.iterdir()] == ["adam.json"]
+def test_the_screen_of_a_reporting_agent_is_a_second_opinion(story: Story) -> None:
+    story.begin("adam").up()
+    story.task("adam", "hang")
+    spool = Path(story.root.spool("adam"))
+    story.until(lambda: kept(story.site)["state"] == "BUSY" and not list(spool.glob("*.json")))
+    # As after a turn whose end was never reported: the screen goes on to say that the agent is at work.
+    keep_report(story.root.attention_file("adam"), Report("turn_end"), 1.0)
+
+    def against() -> Any:
+        return story.json("status")["workers"][0]["attention"]["disagreement"]
+
+    story.until(lambda: against() is not None)
+    attention = story.json("status")["workers"][0]["attention"]
+    assert (attention["state"], attention["source"]) == ("READY", "hook")
+    assert (against()["state"], against()["source"]) == ("BUSY", "screen")
+    assert "they disagree: READY by hook" in story.llmc("explain", "adam").out
+    status = json.loads(Path(story.root.terminal("adam"), "status.json").read_text())
+    assert (status["id"], status["cli_type"]) == ("adam", "demo")
 
 
 def test_status_shows_it_with_its_age_while_the_session_is_up(story: Story) -> None:

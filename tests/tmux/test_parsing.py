@@ -29,6 +29,7 @@ ALIVE = {
     "pane_height": "50",
     "session_attached": "2",
     "pid": "99",
+    "window_id": "@2",
     "pane_title": "✳ topic",
 }
 

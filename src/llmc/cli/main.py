@@ -62,10 +62,10 @@ def _tell(failure: BaseException) -> int:
 
 
 def _quick_answer(argv: Sequence[str]) -> str | None:
-    """What a plain `status` says; None for all other words."""
+    """What a plain `status` or `pty status` says; None for all other words."""
     words = _status_words(argv)
     if words is None:
-        return None
+        return _quick_pty_answer(argv)
     from llmc.commands.status import status_document, status_short, status_text
     from llmc.core.display import plain
     from llmc.root import find_root, here
@@ -77,6 +77,19 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
 
         return as_json(document)
     return plain(status_short(document) if form else status_text(document))
+
+
+def _quick_pty_answer(argv: Sequence[str]) -> str | None:
+    words = _status_words([word for word in argv if word != "pty"]) if "pty" in argv[:3] else None
+    if words is None or words[1] == "--json":
+        return None
+    from llmc.commands.pty_status import pty_document, pty_short, pty_text
+    from llmc.core.display import plain
+    from llmc.root import find_terminals_root, here
+
+    given, form = words
+    document = pty_document(find_terminals_root(given, os.environ, here()))
+    return plain(pty_short(document) if form else pty_text(document))
 
 
 def _status_words(argv: Sequence[str]) -> tuple[str | None, str] | None:

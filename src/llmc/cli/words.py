@@ -51,6 +51,28 @@ def some_lines(text: str) -> int:
     return int(text)
 
 
+def some_line(text: str) -> str:
+    if not text.strip() or any(ord(character) < 32 or character == "\x7f" for character in text):
+        raise ArgumentTypeError("it must be one line without control characters")
+    return some_text(text)
+
+
+def some_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.05 <= seconds <= 86_400:
+        raise ArgumentTypeError("it must be a number of seconds from 0.05 to 86400")
+    return seconds
+
+
+def some_looks(text: str) -> int:
+    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= 1000:
+        raise ArgumentTypeError("it must be a number from 1 to 1000")
+    return int(text)
+
+
 def some_cursor(text: str) -> tuple[int, int]:
     column, comma, row = text.partition(",")
     if not comma or not (column.isdecimal() and row.isdecimal()) or len(text) > 20:
@@ -71,7 +93,81 @@ MAYBE_WORKER = word("worker", metavar="WORKER", nargs="?", type=some_name, help=
 YES = flag("--yes", "-y", text="do not ask")
 FOLLOW = flag("--follow", "-f", text="go on as more comes")
 
+TERMINAL = word("id", metavar="ID", type=some_name, help="the terminal's name")
+CLI = word("--cli", metavar="C", type=some_name, help="what runs in it: claude, codex, bash, ...")
+TERMINAL_NAME = word("--name", metavar="N", type=some_text, help="its name (default: made from the directory)")
+
 PTY = (
+    Command(
+        "create",
+        "open a terminal in a directory: in the tmux that you are in, else in LLMC's own",
+        ("llmc pty create ~/code/shop", "llmc pty create . --cli claude", "llmc pty create . --command 'make test'"),
+        (
+            word("directory", metavar="DIR", type=some_path, help="where it begins"),
+            TERMINAL_NAME,
+            CLI,
+            word("--command", metavar="CMD", type=some_line, help="typed into its shell"),
+        ),
+    ),
+    Command(
+        "adopt",
+        "watch a window that is there already; closing it stays up to you",
+        ("llmc pty adopt", "llmc pty adopt work:2 --name build"),
+        (
+            word("target", metavar="TARGET", nargs="?", type=some_name, help="as tmux has it (default: where you are)"),
+            TERMINAL_NAME,
+            CLI,
+        ),
+    ),
+    Command("list", "the terminals that are there", ("llmc pty list", "llmc pty list --json")),
+    Command("switch", "bring a terminal in front of you", ("llmc pty switch shop",), (TERMINAL,)),
+    Command(
+        "close",
+        "close a terminal that was opened here, forget one that was adopted",
+        ("llmc pty close shop",),
+        (TERMINAL,),
+    ),
+    Command(
+        "watch",
+        "watch the terminals: keeps the status current and calls you",
+        ("llmc pty watch --detach", "llmc pty watch --interval 2 --stable 2", "llmc pty watch --stop"),
+        (
+            word(
+                "--interval", metavar="S", type=some_seconds, default=5.0, help="between two safety looks (default 5)"
+            ),
+            word(
+                "--stable",
+                metavar="N",
+                type=some_looks,
+                help="unchanged looks until a screen counts (default: as its pack says)",
+            ),
+            flag("--once", text="look once, show the result and end"),
+            flag("--detach", "-d", text="in the background"),
+            flag("--stop", text="end the watcher that runs"),
+        ),
+    ),
+    Command(
+        "status",
+        "every terminal's state, from the cache",
+        ("llmc pty status", "llmc pty status --json", "llmc pty status --short"),
+        (flag("--short", text="for a status line"),),
+    ),
+    Command(
+        "tail",
+        "how a terminal came to be in its state, from the cache",
+        ("llmc pty tail shop", "llmc pty tail shop --follow"),
+        (
+            TERMINAL,
+            FOLLOW,
+            word("-n", "--lines", type=some_lines, default=20, metavar="N", help="how many (default 20)"),
+        ),
+    ),
+    Command(
+        "statusline",
+        "show the terminals in tmux's status line",
+        ("llmc pty statusline install", "llmc pty statusline remove"),
+        (word("action", choices=("install", "remove"), help="remove brings back what was there"),),
+    ),
     Command(
         "classify",
         "what the classifier says of one screen, and which cue decided",
@@ -303,7 +399,7 @@ COMMANDS = (
     Command(
         "pty",
         "terminals without worktrees, and whether they are ready",
-        ("llmc pty classify --cli claude screen.txt",),
+        ("llmc pty create ~/code/shop", "llmc pty watch --detach", "llmc pty status"),
         answers=False,
         parts=PTY,
     ),

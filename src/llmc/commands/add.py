@@ -16,6 +16,7 @@ from llmc.model import Evidence, Worker
 from llmc.perform.branches import carry_ignored_files
 from llmc.site import Site
 from llmc.store.config_file import remove_worker_table, set_worker_table
+from llmc.store.terminals import Terminals
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -27,6 +28,8 @@ def run(app: App, args: Namespace) -> Result:
         raise LlmcError(
             f"there is a worker named {args.name} already", f"choose another name, or `llmc nuke {args.name}`"
         )
+    if args.name in Terminals(site.root).all():
+        raise LlmcError(f"there is a terminal named {args.name} (see `llmc pty list`)", "choose another name")
     with site.acting_for(args.name):
         worker = make_worker(site, args, agent)
     brings_up = running_daemon(site.root) is not None

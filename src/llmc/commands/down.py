@@ -19,6 +19,7 @@ from llmc.perform.sessions import end_strays
 from llmc.perform.settle import stop_agent
 from llmc.site import Site
 from llmc.store.codec import StateError
+from llmc.tmux.windows import TERMINALS_SESSION
 
 DAEMON_SECS = 70.0
 AT_ONCE = 4
@@ -37,9 +38,9 @@ def run(app: App, args: Namespace) -> Result:
         _end_daemon(daemon.pid)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         troubles = list(pool.map(lambda worker: stop_agent(site, worker, force=args.force), workers.values()))
-    _end_the_rest(site)
+    left = _end_the_rest(site)
     stopped = "the daemon has ended; " if daemon is not None else ""
-    lines = [f"{stopped}stopped {', '.join(workers) or 'nothing: there are no workers'}", *filter(None, troubles)]
+    lines = [f"{stopped}stopped {', '.join(workers) or 'nothing: there are no workers'}{left}", *filter(None, troubles)]
     return Result("\n".join(lines), {"stopped": list(workers), "not_remembered": list(filter(None, troubles))})
 
 
@@ -53,13 +54,23 @@ def _workers(site: Site, *, force: bool) -> dict[str, Worker]:
         return {}
 
 
-def _end_the_rest(site: Site) -> None:
+def _end_the_rest(site: Site) -> str:
     """Sessions that the state does not know, and whatever agents have left behind."""
-    for session, pane in site.tmux.panes().items():
-        if session.startswith(SESSIONS) and not pane.dead:
+    panes = site.tmux.panes()
+    for session, pane in panes.items():
+        if session.startswith(SESSIONS) and session != TERMINALS_SESSION and not pane.dead:
             end_tree(pane.pid)
-    site.tmux.stop()
+    words = _stop_server(site)
     end_strays(site)
+    return words
+
+
+def _stop_server(site: Site) -> str:
+    """Terminals that were opened with `llmc pty` are nobody's workers: they and their server go on."""
+    if TERMINALS_SESSION in site.tmux.panes():
+        return "; the terminals of `llmc pty` go on"
+    site.tmux.stop()
+    return ""
 
 
 def _agreed(app: App, busy: list[str], args: Namespace) -> bool:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import asdict
+from typing import Any
 
 from llmc.app import App
 from llmc.commands.acting import catch_up_if_free
 from llmc.commands.result import Result
+from llmc.commands.status import status_document
 from llmc.core.display import age, one_line
 from llmc.core.outlook import outlook
 from llmc.errors import LlmcError
@@ -32,6 +34,7 @@ def run(app: App, args: Namespace) -> Result:
     wrong = all_troubles(site, site.ledger.load()).get(worker.name, ())
     bundle = latest_bundle(site.root, worker.name)
     missed = read_report(site.root.patrol_file).get("counts") or {}
+    attention = _attention(site, worker)
     lines = [
         *_state(worker, now),
         *([f"its latest news could not be taken in: {trouble}"] if trouble else []),
@@ -42,10 +45,12 @@ def run(app: App, args: Namespace) -> Result:
         *([f"last diagnostics: {bundle}"] if bundle else []),
         f"autonomy: {site.ledger.policy_of(worker.name).autonomy.value}{_resumable(worker)}",
         *([f"signals missed so far (all workers): {_counts(missed)}"] if any(missed.values()) else []),
+        *_disagreement(attention),
         "what comes next:",
         *(f"  {move}" for move in moves),
     ]
-    more = {"troubles": [asdict(each) for each in wrong], "diagnostics": bundle, "patrol_counts": missed}
+    troubles = [asdict(each) for each in wrong]
+    more = {"attention": attention, "troubles": troubles, "diagnostics": bundle, "patrol_counts": missed}
     return Result("\n".join(lines), {**_data(worker, signals, moves), **more})
 
 
@@ -80,6 +85,21 @@ def _resumable(worker: Worker) -> str:
 
 def _counts(missed: dict[str, int]) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in missed.items() if count)
+
+
+def _attention(site: Site, worker: Worker) -> dict[str, Any]:
+    workers = status_document(site.root)["workers"]
+    return dict(next(each["attention"] for each in workers if each["name"] == worker.name))
+
+
+def _disagreement(attention: dict[str, Any]) -> list[str]:
+    against = attention["disagreement"]
+    if against is None:
+        return []
+    return [
+        f"they disagree: {attention['state']} by {attention['source']}, {age(attention['age_secs'] or 0)} ago, "
+        f"but {against['state']} by {against['source']} since; the agent's own word counts"
+    ]
 
 
 def _data(worker: Worker, signals: dict[str, str], moves: tuple[str, ...]) -> dict[str, object]:

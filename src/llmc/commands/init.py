@@ -83,7 +83,8 @@ def _check_target(root: Root, source: str, *, force: bool) -> None:
         raise LlmcError(
             f"{root.path} has {', '.join(taken)} already", "choose another --target: nothing is overwritten"
         )
-    if os.listdir(root.path) and not force:
+    terminals = os.path.basename(root.terminals)  # they may have been there first
+    if set(os.listdir(root.path)) - {terminals} and not force:
         raise LlmcError(f"{root.path} is not empty", "choose another --target, or say --force to use it all the same")
 
 

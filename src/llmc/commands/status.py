@@ -6,7 +6,8 @@ import os
 import time
 
 from llmc.core.display import age, one_line
-from llmc.store.snapshot import read_attention, read_daemon_pid, read_patrol, read_radar, read_state
+from llmc.core.fusion import fuse, signal
+from llmc.store.snapshot import read_attention, read_daemon_pid, read_patrol, read_radar, read_state, read_statuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,14 @@ if TYPE_CHECKING:
     from llmc.commands.result import Result
     from llmc.root import Root
 
-NO_ATTENTION = {"state": "UNKNOWN", "detail": None, "confidence": 0.0, "source": "none", "age_secs": None}
+NO_ATTENTION = {
+    "state": "UNKNOWN",
+    "detail": None,
+    "confidence": 0.0,
+    "source": "none",
+    "age_secs": None,
+    "disagreement": None,
+}
 NOT_SHOWN = frozenset(("kept_reports",))
 """The daemon's own bookkeeping."""
 ATTENTION_SHOWN = {"NEEDS_CONFIRMATION": "asks", "READY": "ready", "BUSY": "busy", "ERROR": "failed"}
@@ -32,11 +40,15 @@ def status_document(root: Root) -> dict[str, Any]:
     state = read_state(root.path)
     pid = read_daemon_pid(root.daemon_lock)
     live = _live_sessions(root) if pid is None else None
-    attention = read_attention(root.inside("run", "attention"))
+    reported = read_attention(root.inside("run", "attention"))
+    seen = read_statuses(root.terminals)
     patrol = read_patrol(root.patrol_file)
     now = time.time()
     conflicts = _conflicts(read_radar(root.radar_file), now)
-    workers = [_worker(worker, live, attention.get(name), now) for name, worker in state["workers"].items()]
+    workers = [
+        _worker(worker, live, _signals(worker, reported.get(name), seen.get(name, {})), now)
+        for name, worker in state["workers"].items()
+    ]
     for worker in workers:
         worker["conflicts"] = conflicts.get(worker["name"])
         worker["troubles"] = _troubles(worker, patrol)
@@ -95,13 +107,23 @@ def _status_of(work: str, session: str) -> str:
     return "offline" if session in ("down", "crashed") and work != "error" else work
 
 
-def _attention(attention: object, session: str, now: float) -> dict[str, Any]:
-    if not isinstance(attention, dict) or session != "up":
+def _signals(worker: dict[str, Any], reported: object, seen: dict[str, Any]) -> dict[str, Any] | None:
+    """What the agent tells by itself outranks its screen."""
+    hook = signal(reported) if worker.get("reports_events", True) else None
+    return fuse(hook, signal(seen.get("session")), signal(seen.get("screen")))
+
+
+def _attention(attention: dict[str, Any] | None, session: str, now: float) -> dict[str, Any]:
+    if attention is None or session != "up":
         return dict(NO_ATTENTION)
-    shown = {key: attention.get(key) for key in ("state", "detail", "confidence", "source")}
-    at = attention.get("at_unix")
-    shown["age_secs"] = round(max(0.0, now - at), 1) if isinstance(at, int | float) else None
-    return shown
+    against = attention.get("disagreement")
+    return {**_aged(attention, now), "disagreement": None if against is None else _aged(against, now)}
+
+
+def _aged(said: dict[str, Any], now: float) -> dict[str, Any]:
+    shown = {key: said.get(key) for key in ("state", "detail", "confidence", "source")}
+    at = said.get("at_unix")
+    return {**shown, "age_secs": round(max(0.0, now - at), 1) if isinstance(at, int | float) else None}
 
 
 def _conflicts(radar: dict[str, Any] | None, now: float) -> dict[str, dict[str, Any]]:
@@ -214,7 +236,7 @@ def _watch(app: App, root: Root, args: Namespace) -> None:
     from llmc.host.watch import open_watch, wait_for_change
 
     watch = open_watch()
-    for path in (root.path, root.inside("run"), root.inside("run", "attention")):
+    for path in (root.path, root.inside("run"), root.inside("run", "attention"), root.terminals):
         watch.add(path, "status", frozenset())
     while True:
         document = status_document(root)

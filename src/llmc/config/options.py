@@ -14,6 +14,7 @@ from llmc.config.shapes import (
     one_line,
     one_word,
     regular_expression,
+    web_address,
     web_address_or_nothing,
 )
 from llmc.core.names import is_branch_name
@@ -168,6 +169,25 @@ class Notify:
         "",
         'an address to post to; `""` for none',
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    model: str = option(
+        _MODEL, "", 'the model that is asked about screens that no pack knows; `""` asks none: nothing leaves'
+    )
+    base_url: str = option(
+        Text('"https://openrouter.ai/api/v1"', "an http or https address", web_address),
+        "https://openrouter.ai/api/v1",
+        "an endpoint that speaks as OpenAI's does; without the `/chat/completions`",
+    )
+    key_variable: str = option(
+        Text('"OPENROUTER_API_KEY"', "the name of a variable", one_word),
+        "OPENROUTER_API_KEY",
+        "the variable that holds the key, in the environment or in the root's `.env`; without it none is asked",
+    )
+    timeout_secs: float = option(Seconds("20"), 20, "time that one request may take")
+    max_per_hour: int = option(Whole(1, 100_000, "60"), 60, "requests in an hour, further tries included")
 
 
 @dataclass(frozen=True, slots=True)

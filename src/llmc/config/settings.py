@@ -8,13 +8,21 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from llmc.config.option import Option, Shape, options_of
-from llmc.config.options import AgentOptions, Backup, Defaults, Log, Notify, Policy, Repo, WorkerOptions
+from llmc.config.options import AgentOptions, Backup, Classifier, Defaults, Log, Notify, Policy, Repo, WorkerOptions
 from llmc.model import Autonomy
 
 T = TypeVar("T")
 
 SINGLE_TABLES: Mapping[str, Shape] = MappingProxyType(
-    {"repo": Repo, "defaults": Defaults, "policy": Policy, "backup": Backup, "notify": Notify, "log": Log}
+    {
+        "repo": Repo,
+        "defaults": Defaults,
+        "policy": Policy,
+        "backup": Backup,
+        "notify": Notify,
+        "classifier": Classifier,
+        "log": Log,
+    }
 )
 NAMED_TABLES: Mapping[str, Shape] = MappingProxyType({"workers": WorkerOptions, "agents": AgentOptions})
 """Tables that hold a table per name: `[workers.adam]`."""
@@ -45,6 +53,7 @@ class Config:
     policy: Policy
     backup: Backup
     notify: Notify
+    classifier: Classifier
     log: Log
     workers: Mapping[str, WorkerOptions]
     agents: Mapping[str, AgentOptions]

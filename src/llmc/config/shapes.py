@@ -45,5 +45,9 @@ def regular_expression(text: str) -> bool:
     return some_text(text)
 
 
+def web_address(text: str) -> bool:
+    return bool(_WEB_ADDRESS.fullmatch(text))
+
+
 def web_address_or_nothing(text: str) -> bool:
-    return not text or bool(_WEB_ADDRESS.fullmatch(text))
+    return not text or web_address(text)

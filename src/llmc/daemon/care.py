@@ -7,19 +7,24 @@ from enum import Enum
 from llmc.core import events as ev
 from llmc.core.effects import MergeWork
 from llmc.core.moves.change import awaits
+from llmc.core.moves.observed import is_outdated
+from llmc.core.notice import notice_of
 from llmc.git.history import is_ancestor
 from llmc.git.repository import status
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import upstream_tip
+from llmc.observe.readings import Seen
 from llmc.observe.reports import has_reports
-from llmc.observe.screens import ScreenLooks
+from llmc.observe.screens import decide_by_screen
 from llmc.observe.tending import tend_session, tend_work
-from llmc.perform.notices import tell
+from llmc.perform.notices import call, tell
 from llmc.perform.settle import ask, settle
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
 from llmc.store.lock import is_held
 
+ASKING = frozenset(("NEEDS_CONFIRMATION", "ERROR"))
+"""What is told of a worker's screen; the rest is told of its work."""
 Rebases = dict[str, tuple[str, str]]
 """Which commit of each worker was last rebased unasked, and onto which: a second try would end the same way."""
 
@@ -66,8 +71,23 @@ def _waits_for_others(site: Site, worker: Worker) -> bool:
     return awaits(worker, MergeWork) and is_held(site.root.landing_lock) is not None
 
 
-def read_screens(site: Site, names: list[str], looks: ScreenLooks) -> None:
-    tell(site, *looks.look(site, names))
+def act_on_screens(site: Site, seen: list[Seen], told: dict[str, str]) -> set[str]:
+    """What screens say of the work of agents that do not report, or that have fallen silent.
+
+    `told` remembers which screen of each worker was acted upon: the same one says nothing new. Answers with those whose
+    screen is older than the last thing that happened: they have to be looked at once more.
+    """
+    outdated = set()
+    for each in seen:
+        decision = decide_by_screen(site, each, told)
+        if decision is None:
+            continue
+        tell(site, decision)
+        if is_outdated(decision.worker, each.standing.looked_at):
+            outdated.add(each.subject.name)
+        if each.call is not None and each.call.state in ASKING and not decision.notices:
+            call(site, notice_of(each.subject.name, each.call))
+    return outdated
 
 
 def _keep_up_to_date(site: Site, worker: Worker, tried: Rebases) -> None:

@@ -1,4 +1,4 @@
-"""The daemon's own log."""
+"""The log of a daemon or of a watcher itself."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ class Journal:
     What was last said of somebody is not said again and again, until it was mended in between.
     """
 
-    def __init__(self, log: WorkerLog) -> None:
+    def __init__(self, log: WorkerLog, name: str = NAME) -> None:
         self._log = log
+        self._name = name
         self._said: dict[str, str] = {}
 
-    def complain(self, worker: str, text: str) -> None:
+    def complain(self, worker: str, text: str) -> bool:
+        """Whether it was news."""
         if self._said.get(worker) == text:
-            return
+            return False
         self._said[worker] = text
         self._write(worker, text)
+        return True
 
     def note(self, text: str) -> None:
         """Said each time: it happened each time."""
@@ -37,4 +40,4 @@ class Journal:
 
     def _write(self, worker: str, text: str) -> None:
         # A line that the disk refuses is dropped: a full disk ends no daemon.
-        self._log.append(NAME, {"at": time.time(), "pid": os.getpid(), "worker": worker, "text": text})
+        self._log.append(self._name, {"at": time.time(), "pid": os.getpid(), "worker": worker, "text": text})

@@ -10,7 +10,7 @@ from selectors import EVENT_READ, DefaultSelector
 
 from llmc.daemon import branches, upstream
 from llmc.daemon.branches import watch_branch, watch_branches
-from llmc.daemon.care import Cared, Rebases, care_for
+from llmc.daemon.care import Cared, Rebases, act_on_screens, care_for
 from llmc.daemon.deaths import Deaths
 from llmc.daemon.journal import EVERYBODY, Journal
 from llmc.daemon.patrol import Patrols, was_asked_for
@@ -22,9 +22,14 @@ from llmc.daemon.upstream import fetch_upstream, watch_upstream
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
 from llmc.model import Session, State, Worker
-from llmc.observe.screens import follows_screen_of, silent_workers
+from llmc.observe.readings import Readings
+from llmc.observe.screens import silent_workers
+from llmc.observe.second_opinion import SecondOpinion
+from llmc.observe.subjects import worker_subject
 from llmc.perform.settle import stop_agent
 from llmc.site import Site
+from llmc.store.status_cache import StatusCache, forget_status
+from llmc.tmux.parsing import Pane
 
 AT_ONCE = 4
 """Workers looked after at the same time: starting many agents at once would only make all of them slow."""
@@ -52,7 +57,6 @@ class Daemon:
         self.watch = open_watch()
         self.deaths = Deaths(self.selector)
         self.pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="care")
-        self.screens = Screens(self.pool, self.signals.wake)
         self.radar = RadarWatch(self.site, self.signals.wake)
         self.known: dict[str, float] = {}
         """Each worker, and when it was made: a new one may have the name of one that was removed."""
@@ -62,6 +66,21 @@ class Daemon:
         self.not_before: dict[str, float] = {}
         """Whom looking after has failed, and until when it waits (monotonic time)."""
         self.journal = Journal(self.site.ledger.log)
+        self.cache = StatusCache(self.site.root.terminals, self.journal)
+        self.acted_on: dict[str, str] = {}
+        """Which screen of each worker was acted upon last."""
+        self.adviser = SecondOpinion(
+            lambda: self.site.config.classifier,
+            self.site.root,
+            lambda text: self.journal.complain("classifier", text),
+            self.signals.wake,
+        )
+        self.screens = Screens(
+            Readings(self.cache, self.journal, adviser=self.adviser),
+            self.pool,
+            self.signals.wake,
+            lambda seen: act_on_screens(self.site, seen, self.acted_on),
+        )
         self.upkeep = Upkeep()
         self.rebases: Rebases = {}
         self.under_way: dict[str, Future[Cared]] = {}
@@ -102,6 +121,8 @@ class Daemon:
         self.signals.drain()
         self._notice_files()
         self.screens.notice()
+        while self.adviser.answered:
+            self.screens.look_at(self.adviser.answered.popleft())
         self._collect()
         self._fetched()
         self._go_on_patrol()
@@ -136,7 +157,7 @@ class Daemon:
         if done:
             self._read_state()
             self.changed(self.site)
-        for complaint in filter(None, (self.screens.collect(self.site), self.radar.collect())):
+        for complaint in filter(None, (self.screens.collect(), self.radar.collect())):
             self.journal.complain(EVERYBODY, complaint)
 
     def _fetch(self) -> None:
@@ -197,7 +218,7 @@ class Daemon:
             work = self.pool.submit(care_for, self.site, name, self.rebases, bring_up=bring_up)
             self.under_way[name] = work
             work.add_done_callback(lambda _: self.signals.wake())
-        self.screens.begin(self.site)
+        self.screens.begin()
         self.radar.begin(self.site)
 
     def _go_on_patrol(self) -> None:
@@ -210,7 +231,8 @@ class Daemon:
         if not self.patrols.is_under_way and was_asked_for(self.site):
             self.patrols.begin(self.site)
         if self.patrols.go_on(self.site) is not None:
-            self.screens.look_once(silent_workers(self.site))
+            for name in silent_workers(self.site):
+                self.screens.look_at(name)
             self.changed(self.site)
 
     def _is_attended(self, name: str) -> bool:
@@ -288,7 +310,13 @@ class Daemon:
         missed += [w.name for w in known if w.session is Session.UP and w.name not in running]
         for name in missed:
             self._soon(name, RETRY_SECS)
-        self.screens.follow({w.name: pane.tty for w, pane in live if follows_screen_of(w)})
+        self._follow_screens(live)
+
+    def _follow_screens(self, live: list[tuple[Worker, Pane]]) -> None:
+        """The terminals of all that are up, reporting or not: where screen and reports differ, that is shown."""
+        up = [(worker, pane) for worker, pane in live if worker.session is Session.UP]
+        gone = self.screens.follow({worker.name: worker_subject(self.site, worker, pane) for worker, pane in up})
+        forget_status(self.site.root, self.cache, gone)
 
     # --- the end --------------------------------------------------------------------------------------
 
@@ -298,6 +326,8 @@ class Daemon:
         self.watch.close()
         self.screens.close()
         self.radar.close(self.site)
+        self.adviser.close()
+        self.cache.close()
         self.selector.close()
 
     def _stop_agents(self) -> None:

@@ -42,6 +42,16 @@ def parent_of(pid: int) -> int | None:
     return entry.parent if entry is not None else None
 
 
+def foreground_of(pid: int) -> int | None:
+    """The process group that the terminal of this process listens to; None where there is no /proc, or no terminal."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        group = int(text.rpartition(")")[2].split()[5])
+    except (OSError, ValueError, IndexError):
+        return None
+    return group if group > 0 else None
+
+
 def descendants(pid: int) -> list[int]:
     """All children of children, and who is in the group or session that the process leads: init may have
     adopted them from a parent that ended. Empty where there is no /proc.

@@ -1,15 +1,15 @@
-"""What each agent seems to be doing right now: shown and used to be careful, never kept as the truth."""
+"""What each agent last told of itself: shown and used to be careful, never kept as the truth."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from llmc.agents.reports import Report
-from llmc.core.classify import Reading
+from llmc.core.display import one_line
 from llmc.site import Site
+from llmc.store.terminals import write_atomically
 
 BY_REPORT = {
     "session_start": ("READY", None),
@@ -21,30 +21,29 @@ BY_REPORT = {
     "session_end": ("READY", None),
 }
 FAILURES = frozenset(("rate_limit", "api", "network", "auth"))
-BY_HOOK = 1.0
-"""A report says what is the case."""
+LONGEST_SUMMARY = 200
 
 
 def note_reports(site: Site, worker: str, reports: Sequence[tuple[Report, float]]) -> None:
     """The last one that says something tells what the agent does now."""
     for report, at in reversed(reports):
-        if report.kind == "failure":
-            detail = report.failure if report.failure in FAILURES else "api"
-            return _write(site, worker, "ERROR", detail, "hook", BY_HOOK, at)
-        if report.kind in BY_REPORT:
-            return _write(site, worker, *BY_REPORT[report.kind], "hook", BY_HOOK, at)
-    return None
+        if keep_report(site.root.attention_file(worker), report, at):
+            return
 
 
-def note_reading(site: Site, worker: str, reading: Reading, at: float) -> None:
-    _write(site, worker, reading.state, reading.detail, "screen", reading.confidence, at)
+def keep_report(path: str, report: Report, at: float) -> bool:
+    """False for a report that tells nothing of what the agent does."""
+    if report.kind == "failure":
+        _write(path, "ERROR", report.failure if report.failure in FAILURES else "api", report, at)
+    elif report.kind in BY_REPORT:
+        _write(path, *BY_REPORT[report.kind], report, at)
+    else:
+        return False
+    return True
 
 
-def _write(site: Site, worker: str, state: str, detail: str | None, source: str, confidence: float, at: float) -> None:
-    # A cache that the next look makes anew: atomic for readers, but not worth a sync to disk.
-    path = Path(site.root.attention_file(worker))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = {"state": state, "detail": detail, "confidence": confidence, "source": source, "at_unix": at}
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(data), encoding="utf-8")
-    temporary.replace(path)
+def _write(path: str, state: str, detail: str | None, report: Report, at: float) -> None:
+    summary = "" if state in ("READY", "BUSY") else one_line(report.text, LONGEST_SUMMARY)
+    data = {"state": state, "detail": detail, "confidence": 1.0, "source": "hook", "at_unix": at, "summary": summary}
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(Path(path), json.dumps(data))

@@ -99,7 +99,8 @@ def remove(site: Site, worker: Worker) -> None:
 
 def forget_files(site: Site, name: str) -> None:
     """What is kept while a worker lives."""
-    for path in (site.root.spool(name), site.root.settings_dir(name), site.root.attention_file(name)):
+    root = site.root
+    for path in (root.spool(name), root.settings_dir(name), root.attention_file(name), root.terminal(name)):
         site.host.remove_tree(path)
 
 

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 
 from llmc.core.effects import Notify
 from llmc.core.lifecycle import Decision
+from llmc.core.notice import Notice, plain_notice
+from llmc.host.errands import Errands
 from llmc.model import Worker
+from llmc.perform.calling import Caller
 from llmc.perform.diagnostics import write_bundle
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
+from llmc.tmux.server import Tmux
+from llmc.tmux.windows import own_server
 
-BELL_KINDS = frozenset(("needs_review", "needs_input", "error", "crashed", "conflict", "blocked", "stuck"))
+CALLS = frozenset(("needs_review", "needs_input", "error", "crashed", "conflict", "blocked", "stuck"))
+ERRANDS = Errands()
 
 
 def tell(site: Site, *decisions: Decision) -> None:
     now = site.now()
     told = [(decision.worker, notice) for decision in decisions for notice in decision.notices]
-    texts = ((worker.name, _with_diagnostics(site, worker, notice)) for worker, notice in told)
-    site.ledger.write(*(LoggedEvent(now, name, "notice", detail=text) for name, text in texts))
-    if any(_rings(site, notice) for _, notice in told):
-        _ring()
+    texts = [_with_diagnostics(site, worker, notice) for worker, notice in told]
+    named = [(worker.name, notice, text) for (worker, notice), text in zip(told, texts, strict=True)]
+    site.ledger.write(*(LoggedEvent(now, name, "notice", detail=text) for name, _, text in named))
+    for name, notice, text in named:
+        if notice.kind in CALLS:
+            call(site, plain_notice(name, notice.kind, text), silent=_is_silent(site, notice))
 
 
 def _with_diagnostics(site: Site, worker: Worker, notice: Notify) -> str:
@@ -29,13 +37,13 @@ def _with_diagnostics(site: Site, worker: Worker, notice: Notify) -> str:
     return f"{notice.text}; what is known is in {written}" if written else notice.text
 
 
-def _rings(site: Site, notice: Notify) -> bool:
-    if notice.kind not in BELL_KINDS or not site.config.notify.bell:
-        return False
-    return notice.kind != "needs_review" or site.config.defaults.sound_on_review
+def call(site: Site, notice: Notice, *, silent: bool = False) -> None:
+    """In the clients that look at the workers, and in the person's own tmux where we were started in one."""
+    settings = replace(site.config.notify, bell=False) if silent else site.config.notify
+    own = own_server(site.host.environ())
+    servers = [site.tmux, *([Tmux(site.host, own)] if own else [])]
+    Caller(site.host, settings, ERRANDS).call(notice, servers)
 
 
-def _ring() -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write("\a")
-        sys.stderr.flush()
+def _is_silent(site: Site, notice: Notify) -> bool:
+    return notice.kind == "needs_review" and not site.config.defaults.sound_on_review

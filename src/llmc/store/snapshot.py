@@ -99,6 +99,22 @@ def read_patrol(path: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def read_statuses(directory: str) -> dict[str, dict[str, Any]]:
+    """What is known of each terminal, workers' included; empty for one that nobody has looked at yet."""
+    found: dict[str, dict[str, Any]] = {}
+    try:
+        names = sorted(entry.name for entry in os.scandir(directory) if entry.is_dir())
+    except OSError:
+        return found
+    for name in names:
+        try:
+            status = _parse(_read(os.path.join(directory, name, "status.json")))
+        except (OSError, ValueError):
+            status = None
+        found[name] = status if isinstance(status, dict) else {}
+    return found
+
+
 def read_daemon_pid(lock: str) -> int | None:
     """The process that holds the daemon's lock; None when nobody does."""
     import fcntl

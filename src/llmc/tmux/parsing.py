@@ -24,6 +24,7 @@ PANE_FIELDS = (
     "pane_height",
     "session_attached",
     "pid",
+    "window_id",
     "pane_title",
 )
 # A program may call itself whatever it likes; of the other fields tmux itself keeps tabs and newlines out.
@@ -33,7 +34,7 @@ PANE_FORMAT = SEPARATOR.join(f"#{{{_EXPRESSIONS.get(name, name)}}}" for name in 
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One terminal: the first pane of a session."""
+    """One terminal."""
 
     session: str
     id: str
@@ -50,6 +51,7 @@ class Pane:
     height: int
     attached: int
     server_pid: int
+    window: str
     title: str
 
 
@@ -72,6 +74,7 @@ def parse_pane(line: str) -> Pane:
         height=int(row["pane_height"] or 0),
         attached=int(row["session_attached"] or 0),
         server_pid=int(row["pid"] or 0),
+        window=row["window_id"],
         title=row["pane_title"],
     )
 

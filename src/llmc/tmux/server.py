@@ -60,7 +60,7 @@ class PaneGoneError(LlmcError):
 class Tmux:
     host: Host
     socket: str
-    """The name of the server (`-L`)."""
+    """The name of the server (`-L`), or the path of its socket (`-S`)."""
     channel: ControlChannel | None = None
 
     @contextmanager
@@ -68,7 +68,7 @@ class Tmux:
         """The same server through one client that stays for a while: many questions, one process."""
         # -N: attaching to a server that is gone would start another one.
         attach = ("-N", "-C", "attach-session", "-f", "no-output,ignore-size", "-t", f"={session}")
-        talk = self.host.talk_to(["tmux", "-u", "-L", self.socket, *attach], self._environment())
+        talk = self.host.talk_to(["tmux", "-u", *self._address, *attach], self._environment())
         try:
             yield replace(self, channel=_channel(talk))
         finally:
@@ -79,8 +79,12 @@ class Tmux:
             return self.channel.run(command)
         # -u: without it tmux replaces what is not ASCII in its answers when the locale is C.
         return self.host.run(
-            ["tmux", "-u", "-L", self.socket, *command], env=self._environment(), stdin=stdin, timeout=timeout
+            ["tmux", "-u", *self._address, *command], env=self._environment(), stdin=stdin, timeout=timeout
         )
+
+    @property
+    def _address(self) -> tuple[str, str]:
+        return ("-S" if "/" in self.socket else "-L"), self.socket
 
     def _environment(self) -> dict[str, str]:
         return {k: v for k, v in self.host.environ().items() if k not in NESTING and not k.startswith("LLMC_")}
@@ -121,16 +125,19 @@ class Tmux:
 
     def panes(self) -> dict[str, Pane]:
         """The first pane of every session, by session. Empty only if there is none or no server."""
+        found: dict[str, Pane] = {}
+        for pane in self.all_panes():
+            found.setdefault(pane.session, pane)
+        return found
+
+    def all_panes(self) -> list[Pane]:
+        """Every pane of the server. Empty only if there is none or no server."""
         answer = self.run("list-panes", "-a", "-F", PANE_FORMAT)
         if not answer.ok:
             if says_no_sessions(answer.complaint):
-                return {}
+                return []
             raise TmuxError(f"tmux list-panes: {answer.complaint}", "run `llmc doctor`")
-        found: dict[str, Pane] = {}
-        for line in filter(None, answer.text.split("\n")):
-            pane = _pane(line)
-            found.setdefault(pane.session, pane)
-        return found
+        return [_pane(line) for line in filter(None, answer.text.split("\n"))]
 
     def pane_of(self, session: str) -> Pane | None:
         """The session's first pane; None when there is no such session."""
@@ -145,14 +152,14 @@ class Tmux:
         self, name: str, cwd: str, argv: Sequence[str], env: Mapping[str, str], size: tuple[int, int]
     ) -> Pane:
         """A detached session whose pane's own process is the program itself, with no shell between."""
-        variables = [word for key, value in env.items() for word in ("-e", _literal(f"{key}={value}"))]
-        directory = _literal(cwd.replace("#", "##"))  # tmux would look for its variables in it
+        variables = [word for key, value in env.items() for word in ("-e", literal(f"{key}={value}"))]
+        directory = literal(cwd.replace("#", "##"))  # tmux would look for its variables in it
         width, height = map(str, size)
         line = self._ask(
             *("new-session", "-d", "-P", "-F", PANE_FORMAT, "-s", name, "-c", directory, "-x", width, "-y", height),
             *variables,
             "--",
-            *map(_literal, _as_program(argv)),
+            *map(literal, _as_program(argv)),
             *(";", "set-option", "-t", f"={name}:", "@columns", width),
             *(";", "set-option", "-t", f"={name}:", "@rows", height),
         )
@@ -172,11 +179,11 @@ class Tmux:
         return self._ask("capture-pane", "-p", "-J", "-t", pane, *start)
 
     def captures(self, panes: Sequence[str]) -> list[str]:
-        """The screens of many panes by one call. A pane that is gone meanwhile raises."""
+        """The screens of many panes as they are drawn, colours included, by one call. A pane that is gone raises."""
         if not panes:
             return []
         mark = f"={secrets.token_hex(12)}="
-        words = [word for pane in panes for word in ("capture-pane", "-p", "-J", "-t", pane, ";", *_say(mark), ";")]
+        words = [word for pane in panes for word in ("capture-pane", "-pe", "-t", pane, ";", *_say(mark), ";")]
         return self._ask(*words[:-1]).split(f"{mark}\n")[:-1]
 
     def look(self, pane: str) -> tuple[Pane, str]:
@@ -216,13 +223,13 @@ class Tmux:
 
     def type_text(self, pane: str, text: str) -> None:
         """Types text as keys, literally. For short commands: longer text is pasted."""
-        self._ask("send-keys", "-t", pane, "-l", "--", _literal(text))
+        self._ask("send-keys", "-t", pane, "-l", "--", literal(text))
 
     def press(self, pane: str, *keys: str) -> None:
         self._ask("send-keys", "-t", pane, *keys)
 
     def attach_command(self, session: str, *, read_only: bool) -> list[str]:
-        return ["tmux", "-L", self.socket, "attach-session", "-t", f"={session}", *(["-r"] if read_only else [])]
+        return ["tmux", *self._address, "attach-session", "-t", f"={session}", *(["-r"] if read_only else [])]
 
 
 def _pane(line: str) -> Pane:
@@ -236,7 +243,7 @@ def _decoded(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
-def _literal(word: str) -> str:
+def literal(word: str) -> str:
     """A trailing semicolon would be taken as tmux's own command separator."""
     return word[:-1] + "\\;" if word.endswith(";") else word
 

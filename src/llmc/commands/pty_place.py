@@ -1,0 +1,60 @@
+"""What the commands of `llmc pty` share: the root, which need not have workers, and its terminals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from llmc.app import App
+from llmc.config import Config, load_config
+from llmc.host.base import Host
+from llmc.observe.terminals_there import Presence, look_for
+from llmc.root import Root, find_terminals_root
+from llmc.store.terminals import Terminals
+from llmc.tmux.server import CONFIGURATION, Tmux
+from llmc.tmux.windows import own_server
+
+USUAL_SIZE = (200, 50)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    root: Root
+    host: Host
+    terminals: Terminals
+
+    def config(self) -> Config | None:
+        """None where only terminals live: they need no settings."""
+        return load_config(self.root.config_file) if self.root.exists else None
+
+    def own_tmux(self) -> Tmux:
+        """LLMC's server, started where it does not run."""
+        Path(self.root.terminals).mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings = Path(self.root.terminals, "tmux.conf")
+        settings.write_text(CONFIGURATION.format(width=USUAL_SIZE[0], height=USUAL_SIZE[1]), encoding="utf-8")
+        tmux = Tmux(self.host, self.root.tmux_socket)
+        tmux.start(str(settings))
+        return tmux
+
+    def outer_tmux(self) -> Tmux | None:
+        """The server that the person is inside of."""
+        socket = own_server(self.host.environ())
+        return Tmux(self.host, socket) if socket else None
+
+    def present(self) -> Presence:
+        """The terminals that are there; those that went away are forgotten."""
+        presence = look_for(self.host, self.terminals.all())
+        for name in presence.gone:
+            self.terminals.forget(name)
+        if presence.gone:
+            self.terminals.announce()
+        return presence
+
+
+def place_of(app: App) -> Place:
+    root = root_of(app)
+    return Place(root, app.host(), Terminals(root))
+
+
+def root_of(app: App) -> Root:
+    return find_terminals_root(app.given_root, app.environ, app.cwd)

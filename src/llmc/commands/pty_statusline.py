@@ -1,0 +1,44 @@
+"""`llmc pty statusline`: wires tmux's status line to the cache, and takes it out again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.pty_place import Place, place_of
+from llmc.commands.result import Result
+from llmc.errors import LlmcError
+from llmc.tmux.server import Tmux
+from llmc.tmux.statusline import install, remove, status_part
+
+
+def run(app: App, args: Namespace) -> Result:
+    place = place_of(app)
+    tmux = _server(place)
+    if args.action == "install":
+        done = install(tmux, status_part(_command(place)))
+        text = "the status line shows the terminals" if done else "the status line shows the terminals already"
+    else:
+        done = remove(tmux)
+        text = "the status line is as it was before" if done else "the status line shows nothing of ours"
+    return Result(text, {"action": args.action, "changed": done})
+
+
+def _server(place: Place) -> Tmux:
+    outer = place.outer_tmux()
+    if outer is not None:
+        return outer
+    own = Tmux(place.host, place.root.tmux_socket)
+    if not own.run("list-sessions").ok:
+        raise LlmcError("you are not inside tmux, and LLMC's own server does not run", "say it inside your tmux")
+    return own
+
+
+def _command(place: Place) -> list[str]:
+    """The program as it is installed, so that tmux finds it whatever its PATH is."""
+    program = os.path.join(os.path.dirname(sys.executable), "llmc")
+    found = program if os.access(program, os.X_OK) else shutil.which("llmc") or "llmc"
+    return [found, "--root", place.root.path, "pty", "status", "--short"]

@@ -1,0 +1,61 @@
+"""Which of an agent's signals counts. Light on imports: the status line asks this every few seconds.
+
+A signal is a mapping with `state`, `detail`, `confidence`, `source` and `at_unix`. What the agent itself tells, by its
+reports (`hook`) or a file of its own (`session`), outranks what its screen looks like. Where they differ, that is told
+too.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Signal = Mapping[str, Any]
+
+NOTHING_KNOWN = "UNKNOWN"
+OVER_BY_NOW = ("BUSY", "NEEDS_CONFIRMATION")
+"""What a report says until the next one comes. No CLI reports every interrupt, so its own file may know better."""
+
+
+def fuse(hook: Signal | None, session: Signal | None, screen: Signal | None) -> dict[str, Any] | None:
+    """The signal that counts, with `disagreement`: the one that says otherwise, if there is one."""
+    told = _told(hook, session)
+    if told is None or _refines(told, screen):
+        return {**screen, "disagreement": None} if screen is not None else None
+    return {**told, "disagreement": _disagreement(told, screen)}
+
+
+def _told(hook: Signal | None, session: Signal | None) -> Signal | None:
+    if hook is None or session is None:
+        return hook or session
+    newer = _at(session) > _at(hook)
+    return session if newer and (hook["state"] in OVER_BY_NOW or session["state"] in OVER_BY_NOW) else hook
+
+
+def _refines(told: Signal, screen: Signal | None) -> bool:
+    """Idle, by its own file, is an agent after a failure too: the screen says which."""
+    return screen is not None and (told.get("source"), told["state"], screen["state"]) == (
+        "session",
+        "READY",
+        "ERROR",
+    )
+
+
+def _disagreement(told: Signal, screen: Signal | None) -> dict[str, Any] | None:
+    if screen is None or screen["state"] in (NOTHING_KNOWN, told["state"]) or _at(screen) <= _at(told):
+        return None
+    if not screen.get("lasting", True):
+        return None  # it may be half drawn
+    return {key: screen.get(key) for key in ("source", "state", "detail", "confidence", "at_unix")}
+
+
+def signal(value: object) -> Signal | None:
+    """What a file holds, if it is a signal at all."""
+    return value if isinstance(value, dict) and isinstance(value.get("state"), str) else None
+
+
+def _at(signal: Signal) -> float:
+    at = signal.get("at_unix")
+    return float(at) if isinstance(at, int | float) else 0.0

@@ -1,0 +1,38 @@
+"""What a person is told when a terminal or a worker wants them: who, why, and what is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmc.core.display import one_line
+from llmc.core.readiness import Call
+
+WORDS = {"READY": "is ready", "NEEDS_CONFIRMATION": "asks you", "ERROR": "has failed", "EXITED": "has ended"}
+LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Safe to show: text from agents has lost everything that a terminal would act upon."""
+
+    who: str
+    kind: str
+    why: str
+    asked: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.who} {self.why}" + (f"; {self.asked}" if self.asked else "")
+
+
+def notice_of(who: str, call: Call) -> Notice:
+    detail = f" ({call.detail})" if call.detail and call.state != "READY" else ""
+    summary = f": {one_line(call.summary, LONGEST)}" if call.summary else ""
+    asked = one_line("; ".join(call.actions_needed), LONGEST)
+    return Notice(who, call.state, f"{WORDS.get(call.state, call.state)}{detail}{summary}", asked)
+
+
+def plain_notice(who: str, kind: str, text: str) -> Notice:
+    """A text that names whom it is about already."""
+    line = one_line(text, 2 * LONGEST)
+    return Notice(who, kind, line.removeprefix(f"{who}:").removeprefix(who).strip())

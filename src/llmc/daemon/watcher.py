@@ -1,0 +1,249 @@
+"""The watcher of terminals without worktrees: a process of its own that only looks, keeps the cache and calls."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from selectors import EVENT_READ, DefaultSelector
+
+from llmc.config import Config, load_config
+from llmc.config.options import Classifier, Notify
+from llmc.core.notice import notice_of
+from llmc.daemon.deaths import Deaths
+from llmc.daemon.journal import Journal
+from llmc.daemon.screens import Screens
+from llmc.daemon.signals import EndingSignals
+from llmc.errors import LlmcError
+from llmc.host.base import Host
+from llmc.host.errands import Errands
+from llmc.host.watch import open_watch
+from llmc.observe.readings import SETTLE_SECS, Readings, Seen
+from llmc.observe.second_opinion import SecondOpinion
+from llmc.observe.subjects import Subject, terminal_subject
+from llmc.observe.terminals_there import Presence, look_for
+from llmc.perform.calling import Caller
+from llmc.perform.status_lines import StatusLines
+from llmc.root import Root
+from llmc.store.lock import FileLock, is_held
+from llmc.store.snapshot import read_statuses
+from llmc.store.status_cache import StatusCache, forget_status, sweep
+from llmc.store.terminals import CHANGED, Terminals
+from llmc.store.worker_log import WorkerLog
+from llmc.tmux.server import Tmux
+from llmc.tmux.windows import own_server
+
+INTERVAL_SECS = 5.0
+TAKE_OVER_SECS = 1.0
+DEATH_SECS = 0.1
+"""From the end of a program until tmux has closed its window."""
+
+
+class WatcherRunsError(LlmcError):
+    """The terminals of this root are watched already."""
+
+
+def watch_lock(root: Root) -> FileLock:
+    Terminals(root).lock()  # makes the directory
+    return FileLock(root.watch_lock, name="the watcher", timeout=TAKE_OVER_SECS)
+
+
+def refuse_second(root: Root) -> None:
+    holder = is_held(root.watch_lock)
+    if holder is not None:
+        raise WatcherRunsError(
+            f"the terminals of {root.path} are watched already (pid {holder.pid})",
+            "see `llmc pty status`, or end it with `llmc pty watch --stop`",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    interval_secs: float = INTERVAL_SECS
+    stable_looks: int | None = None
+    """None: as the pack of each CLI says."""
+
+
+class Watcher:
+    """`show` hears what moved and what is wrong, for a person who looks on."""
+
+    def __init__(self, root: Root, host: Host, pace: Pace, show: Callable[[str], None]) -> None:
+        self.root = root
+        self.host = host
+        self.pace = pace
+        self.show = show
+        self.journal = Journal(WorkerLog(root.terminals), "watch")
+        self.cache = StatusCache(root.terminals, self)
+        self.errands = Errands(lambda text: self.complain("calls", text))
+        self.config: Config | None = None
+        self.settings_read = -1
+        self.signals = EndingSignals()
+        self.selector = DefaultSelector()
+        self.deaths = Deaths(self.selector)
+        self.pool = ThreadPoolExecutor(1, thread_name_prefix="look")
+        self.adviser = SecondOpinion(
+            lambda: self.config.classifier if self.config is not None else Classifier(),
+            root,
+            lambda text: self.complain("classifier", text),
+            self.signals.wake,
+        )
+        readings = Readings(
+            self.cache,
+            self,
+            adviser=self.adviser,
+            stable_looks=pace.stable_looks,
+            settle_secs=min(SETTLE_SECS, pace.interval_secs),
+        )
+        self.screens = Screens(readings, self.pool, self.signals.wake, self._heed_and_rest)
+        self.status_lines = StatusLines(host, self._servers, self.errands)
+        self.files = open_watch()
+        self.next_round = 0.0
+
+    # --- what is wrong is told once -------------------------------------------------------------------
+
+    def complain(self, about: str, text: str) -> None:
+        if self.journal.complain(about, text):
+            self.show(f"warning: {text}")
+
+    def mended(self, about: str) -> None:
+        self.journal.mended(about)
+
+    # --- the loop -------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        self.selector.register(self.signals, EVENT_READ, ("signal", 0))
+        for watch in (self.files, self.screens.watch):
+            if watch.fileno() is not None:
+                self.selector.register(watch.fileno() or 0, EVENT_READ, ("files", 0))
+        self.files.add(self.root.terminals, "terminals", frozenset((CHANGED,)))
+        self.begin()
+        try:
+            while self.signals.ending is None:
+                self._round()
+        finally:
+            self.close()
+
+    def begin(self) -> None:
+        sweep(self.root, self.cache)
+        for name, status in read_statuses(self.root.terminals).items():
+            self.screens.readings.recall(name, status)
+        self._count()
+
+    def look_once(self) -> None:
+        """One look at every terminal."""
+        self.begin()
+        self._heed(self.screens.readings.look(self.screens.readings.subjects))
+        self.errands.finish(TAKE_OVER_SECS)
+        self.close()
+
+    def close(self) -> None:
+        self.adviser.close()
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        self.deaths.close()
+        self.files.close()
+        self.screens.close()
+        self.selector.close()
+        self.cache.close()
+
+    def _round(self) -> None:
+        for key, _ in self.selector.select(self._patience()):
+            kind, value = key.data
+            if kind == "death":
+                self.deaths.ended(value)
+                self.next_round = min(self.next_round, time.monotonic() + DEATH_SECS)
+        self.signals.drain()
+        if "terminals" in self.files.changed() or time.monotonic() >= self.next_round:
+            self._count()
+        self.screens.notice()
+        while self.adviser.answered:
+            self.screens.look_at(self.adviser.answered.popleft())
+        complaint = self.screens.collect()
+        if complaint:
+            self.complain("looking", complaint)
+        self.screens.begin()
+        self.status_lines.when_due()
+
+    def _patience(self) -> float:
+        moments = [self.next_round, *self.screens.moments(), *self.status_lines.moments()]
+        return max(0.0, min(moments) - time.monotonic())
+
+    # --- who there is ---------------------------------------------------------------------------------
+
+    def _count(self) -> None:
+        """Which terminals there are, which went away, and what tmux tells of them beside their screens."""
+        self.next_round = time.monotonic() + self.pace.interval_secs
+        self._read_settings()
+        try:
+            presence = look_for(self.host, Terminals(self.root).all())
+        except LlmcError as unknown:
+            self.complain("tmux", unknown.what)
+            return
+        self._follow(presence)
+
+    def _follow(self, presence: Presence) -> None:
+        for server, silent in presence.unknown.items():
+            self.complain(server, silent)
+        home = self.host.environ().get("HOME", "")
+        subjects = {
+            name: terminal_subject(self.root, self.config, terminal, tmux, pane.tty, home)
+            for name, (terminal, tmux, pane) in presence.there.items()
+        }
+        before = self.screens.readings.subjects
+        silent_ones = {name: before[name] for name in before if before[name].server in presence.unknown}
+        self.screens.follow({**silent_ones, **subjects})
+        self._forget(presence.gone)
+        self.deaths.follow({pane.pid: name for name, (_, _, pane) in presence.there.items() if not pane.dead})
+        blind = self.screens.watch.fileno() is None
+        for name, (_, _, pane) in presence.there.items():
+            if blind or self.screens.readings.changed(name, pane):
+                self.screens.look_at(name)
+
+    def _forget(self, gone: tuple[str, ...]) -> None:
+        if gone:
+            forget_status(self.root, self.cache, gone)
+            for name in gone:
+                self.mended(name)
+                self.show(f"{name} is gone")
+            self.status_lines.moved()
+
+    def _read_settings(self) -> None:
+        try:
+            modified = os.stat(self.root.config_file).st_mtime_ns
+        except OSError:
+            return  # terminals need no settings
+        if modified != self.settings_read:
+            self.settings_read = modified
+            try:
+                self.config = load_config(self.root.config_file)
+                self.mended("settings")
+            except LlmcError as broken:
+                self.complain("settings", f"{broken.what}; the settings from before hold")
+
+    def _servers(self) -> list[str]:
+        subjects = self.screens.readings.subjects.values()
+        own = own_server(self.host.environ())
+        return [*(subject.server for subject in subjects), *([own] if own else [])]
+
+    # --- what was seen --------------------------------------------------------------------------------
+
+    def _heed_and_rest(self, seen: list[Seen]) -> set[str]:
+        self._heed(seen)
+        return set()  # what was seen moves nobody, so that none of it can be outdated
+
+    def _heed(self, seen: list[Seen]) -> None:
+        for each in seen:
+            if each.moved or each.before is None:
+                status = each.status
+                self.show(f"{status.id} {status.state}" + (f": {status.summary}" if status.summary else ""))
+                self.status_lines.moved()
+            if each.call is not None:
+                self._call(each.subject, each)
+
+    def _call(self, subject: Subject, seen: Seen) -> None:
+        assert seen.call is not None
+        settings = self.config.notify if self.config is not None else Notify()
+        own = own_server(self.host.environ())
+        servers = [subject.tmux, *([Tmux(self.host, own)] if own and own != subject.server else [])]
+        Caller(self.host, settings, self.errands).call(notice_of(subject.name, seen.call), servers, subject.tty)

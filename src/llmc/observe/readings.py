@@ -1,0 +1,276 @@
+"""Looking at terminals: what each of them shows becomes its standing, and the standing goes into the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from llmc.core.classify import ACTIONS, Reading, read_screen
+from llmc.core.display import one_line
+from llmc.core.fusion import fuse
+from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again, seen_alone
+from llmc.errors import LlmcError
+from llmc.observe.second_opinion import Asked, SecondOpinion
+from llmc.observe.subjects import Subject
+from llmc.store.status_cache import Complaints, Status, StatusCache
+from llmc.tmux.parsing import Pane
+
+LONGEST_SUMMARY = 200
+LASTING_SECS = 3.0
+SETTLE_SECS = 1.0
+"""Between two looks at a screen that has just changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What came of one look."""
+
+    subject: Subject
+    reading: Reading
+    standing: Standing
+    status: Status
+    call: Call | None
+    stable: bool
+    changed: bool
+    """It is not as it was at the last look."""
+    before: Status | None
+
+    @property
+    def moved(self) -> bool:
+        return self.before is not None and self.before.state != self.status.state
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is remembered of a subject between two looks."""
+
+    standing: Standing
+    status: Status
+    stable_looks: int
+    pane: Pane
+
+
+class Readings:
+    """Remembers what was seen. One thread looks at a time."""
+
+    def __init__(
+        self,
+        cache: StatusCache,
+        complaints: Complaints,
+        *,
+        adviser: SecondOpinion | None = None,
+        stable_looks: int | None = None,
+        settle_secs: float = SETTLE_SECS,
+    ) -> None:
+        self.cache = cache
+        self.subjects: Mapping[str, Subject] = {}
+        self._complain = complaints.complain
+        self._mended = complaints.mended
+        self._adviser = adviser
+        self._stable_looks = stable_looks
+        self.settle_secs = settle_secs
+        self._kept: dict[str, Kept] = {}
+        self._recalled: dict[str, Standing] = {}
+
+    def follow(self, subjects: Mapping[str, Subject]) -> None:
+        """Exactly these from now on. What was known of others is forgotten here; their files are not touched."""
+        self.subjects = dict(subjects)
+        for name in [name for name in self._kept if name not in subjects]:
+            self._kept.pop(name, None)
+
+    def look(self, names: Iterable[str]) -> list[Seen]:
+        """Looks at these, all of one server in two questions. A server that does not answer is complained of."""
+        there = [subject for name in names if (subject := self.subjects.get(name)) is not None]
+        seen: list[Seen] = []
+        for server, group in groupby(sorted(there, key=_server), key=_server):
+            try:
+                seen += self._look_at_server(list(group))
+            except LlmcError as unknown:
+                self._complain(server, unknown.what)
+        self._keep(seen)
+        return seen
+
+    def again_in(self, name: str) -> float | None:
+        """When to look once more if nothing changes until then; None when it is stable."""
+        kept = self._kept.get(name)
+        # One look more than it takes to be stable: the last one may ask the model.
+        return None if kept is None or kept.standing.stable_count > kept.stable_looks else self.settle_secs
+
+    def changed(self, name: str, pane: Pane) -> bool:
+        """Whether tmux tells anything else of the pane than at the last look."""
+        kept = self._kept.get(name)
+        return kept is None or _facts(kept.pane) != _facts(pane)
+
+    def recall(self, name: str, status: Mapping[str, Any]) -> None:
+        """What an earlier watcher left in the cache: nobody is called a second time for the same."""
+        standing = _recalled(status)
+        if standing is not None and name not in self._kept:
+            self._recalled[name] = standing
+
+    def _look_at_server(self, subjects: list[Subject]) -> list[Seen]:
+        tmux = subjects[0].tmux
+        panes = {pane.id: pane for pane in tmux.all_panes()}
+        there = [s for s in subjects if s.pane in panes and panes[s.pane].server_pid == s.server_pid]
+        at = time.time()  # before the screens are read: what happens from now on, they may not show
+        texts = tmux.captures([subject.pane for subject in there])
+        self._mended(subjects[0].server)
+        seen = []
+        for subject, text in zip(there, texts, strict=True):
+            try:
+                seen.append(self._see(subject, panes[subject.pane], text, at))
+                self._mended(_eyes(subject))
+            except LlmcError as broken:
+                self._complain(_eyes(subject), f"{subject.name}: {broken.what}")
+        return seen
+
+    def _see(self, subject: Subject, pane: Pane, captured: str, now: float) -> Seen:
+        pack = subject.pack(pane)
+        stable_looks = self._stable_looks or pack.stable_looks
+        shown = subject.screen(pane, captured)
+        reading = read_screen(pack, shown)
+        digest = _digest(pane, shown.text)
+        kept = self._kept.get(subject.name)
+        before = kept.standing if kept else self._recalled.pop(subject.name, None)
+        screen = _exited(subject, pane) if pane.dead else _opinion(reading)
+        if not pane.dead and kept and kept.standing.digest == digest and is_stable(kept.standing, stable_looks):
+            screen = self._advised(Asked(subject.name, digest, shown.text, subject.cli, pane.title), screen)
+        session = subject.session(pane) if not pane.dead else None
+        fused = fuse(subject.reported(), session, None) if not pane.dead else None
+        told = _told(fused, screen) if fused is not None else screen
+        standing, call = look_again(before, Look(now, digest, told), stable_looks)
+        alone = _alone(standing, screen, stable_looks, kept.status.screen if kept else {})
+        status = _status(subject, pane, pack.label, standing, alone, fused, session)
+        stable = is_stable(standing, stable_looks)
+        changed = before is None or before.digest != standing.digest
+        self._kept[subject.name] = Kept(standing, status, stable_looks, pane)
+        return Seen(subject, reading, standing, status, call, stable, changed, kept.status if kept else None)
+
+    def _advised(self, asked: Asked, screen: Opinion) -> Opinion:
+        """Where the pack is unsure of a screen at rest, a model may know more."""
+        advice = self._adviser.on(asked, screen) if self._adviser is not None else None
+        return advice or screen
+
+    def _keep(self, seen: list[Seen]) -> None:
+        """Only what is new is written: a quiet terminal costs next to nothing."""
+        news = [each.status for each in seen if each.before is None or each.status.says != each.before.says]
+        moved = frozenset(each.subject.name for each in seen if each.before is None or each.moved)
+        if news:
+            self.cache.write(news, moved)
+        old = [each.subject.name for each in seen if each.status not in news]
+        if old:
+            self.cache.polled(old, time.time())
+
+
+def _server(subject: Subject) -> str:
+    return subject.server
+
+
+def _eyes(subject: Subject) -> str:
+    """What complaints about reading its screen are kept under."""
+    return f"screen of {subject.name}"
+
+
+def _facts(pane: Pane) -> tuple[object, ...]:
+    return pane.title, pane.command, pane.dead, pane.cursor, pane.width, pane.height, pane.alternate, pane.in_mode
+
+
+def _digest(pane: Pane, text: str) -> str:
+    shown = "\0".join((text, pane.title, pane.command, str(pane.dead)))
+    return hashlib.sha256(shown.encode("utf-8", "replace")).hexdigest()
+
+
+def _opinion(reading: Reading) -> Opinion:
+    return Opinion(
+        reading.state, reading.detail, reading.confidence, reading.summary, reading.actions_needed, reading.cue
+    )
+
+
+def _exited(subject: Subject, pane: Pane) -> Opinion:
+    how = f"signal {pane.exit_signal}" if pane.exit_signal is not None else f"exit code {pane.exit_code}"
+    actions = (f"`llmc pty close {subject.name}` clears it away",)
+    return Opinion("EXITED", None, 1.0, f"its program has ended ({how})", actions, "process", "process")
+
+
+def _told(fused: Mapping[str, Any], screen: Opinion) -> Opinion:
+    """What the agent itself tells; the screen, where it agrees, says more of it."""
+    agrees = screen.state == fused["state"]
+    summary = str(fused.get("summary") or (screen.summary if agrees else ""))
+    actions = screen.actions_needed if agrees else ACTIONS.get(str(fused["state"]), ())
+    return Opinion(
+        fused["state"], fused["detail"], fused["confidence"], summary, actions, str(fused["source"]), fused["source"]
+    )
+
+
+def _alone(standing: Standing, screen: Opinion, stable_looks: int, before: Mapping[str, Any]) -> dict[str, Any]:
+    """What the screen says by itself, and whether it has said so for long enough to be taken seriously."""
+    shown = seen_alone(standing, screen, stable_looks)
+    since = before["since_unix"] if before.get("state") == shown.state else standing.looked_at
+    return {
+        "state": shown.state,
+        "detail": shown.detail,
+        "confidence": shown.confidence,
+        "source": shown.source,
+        "at_unix": standing.changed_at,
+        "since_unix": since,
+        "lasting": is_stable(standing, stable_looks) or standing.looked_at - since >= LASTING_SECS,
+    }
+
+
+def _status(
+    subject: Subject,
+    pane: Pane,
+    pack: str,
+    standing: Standing,
+    screen: Mapping[str, Any],
+    fused: Mapping[str, Any] | None,
+    session: Mapping[str, Any] | None,
+) -> Status:
+    shown = standing.shown
+    against = fuse(fused, None, screen) if fused is not None else None
+    return Status(
+        id=subject.name,
+        state=shown.state,
+        detail=shown.detail,
+        confidence=shown.confidence,
+        source=shown.source,
+        summary=one_line(shown.summary, LONGEST_SUMMARY),
+        actions_needed=tuple(one_line(action, LONGEST_SUMMARY) for action in shown.actions_needed),
+        cue=shown.cue,
+        pack=pack,
+        since_unix=standing.since,
+        last_snapshot_hash=standing.digest,
+        last_change_unix=standing.changed_at,
+        last_polled_unix=standing.looked_at,
+        stable_count=standing.stable_count,
+        called_for=standing.called_for,
+        cwd=subject.cwd,
+        cli_type=subject.cli or pane.command,
+        tmux_server=subject.server,
+        tmux_session=pane.session,
+        tmux_window=pane.window,
+        tmux_pane=pane.id,
+        screen=dict(screen),
+        session=dict(session) if session is not None else None,
+        disagreement=against["disagreement"] if against is not None else None,
+    )
+
+
+def _recalled(status: Mapping[str, Any]) -> Standing | None:
+    try:
+        shown = Opinion(str(status["state"]), status["detail"], float(status["confidence"]), str(status["summary"]))
+        return Standing(
+            str(status["last_snapshot_hash"]),
+            float(status["last_change_unix"]),
+            float(status["last_polled_unix"]),
+            int(status["stable_count"]),
+            shown,
+            float(status["since_unix"]),
+            worked=status["state"] == "BUSY",
+            called_for=str(status["called_for"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,35 @@
+"""Claude Code keeps a file for each of its processes that says what it is doing. Undocumented: one more signal."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Any
+
+STATES = {"idle": "READY", "shell": "READY", "busy": "BUSY", "waiting": "NEEDS_CONFIRMATION"}
+CONFIDENCE = 0.95
+
+
+def read_session_file(home: str, pids: Iterable[int]) -> dict[str, Any] | None:
+    """What the file of the first of these processes that has one says, as a signal."""
+    for pid in pids:
+        signal = _read(os.path.join(home, ".claude", "sessions", f"{pid}.json"))
+        if signal is not None:
+            return signal
+    return None
+
+
+def _read(path: str) -> dict[str, Any] | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            said = json.load(file)
+            at = os.fstat(file.fileno()).st_mtime
+        state = STATES[said["status"]]
+        waits_for = said.get("waitingFor")
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    detail = "permission" if state == "NEEDS_CONFIRMATION" and "permission" in str(waits_for) else None
+    summary = str(waits_for or "")
+    about = {"confidence": CONFIDENCE, "source": "session", "at_unix": at, "summary": summary}
+    return {"state": state, "detail": detail, **about}

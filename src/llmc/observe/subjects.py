@@ -1,0 +1,159 @@
+"""What is watched: a worker's terminal, or one without a worktree. Both are looked at by the same eyes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
+from llmc.agents.packs.parse import PackError
+from llmc.agents.registry import agent_named
+from llmc.agents.reports import Report, read_report
+from llmc.config import Config
+from llmc.core.classify import Pack, Screen, screen_of
+from llmc.errors import LlmcError
+from llmc.host.processes import foreground_of
+from llmc.model import Worker
+from llmc.observe.attention import keep_report
+from llmc.observe.session_file import read_session_file
+from llmc.root import Root
+from llmc.site import Site
+from llmc.store.spool import pending, take
+from llmc.store.terminals import Terminal
+from llmc.tmux.parsing import Pane
+from llmc.tmux.server import Tmux
+
+SHELL = "shell"
+"""The pack for whatever runs in a shell and has none of its own."""
+Signal = Mapping[str, Any]
+Translate = Callable[[Mapping[str, object]], Report | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    name: str
+    tmux: Tmux
+    server: str
+    """Subjects of one server are looked at together."""
+    server_pid: int
+    pane: str
+    tty: str
+    cwd: str
+    cli: str
+    reports: str
+    """The file that keeps what its agent last reported."""
+    pack: Callable[[Pane], Pack]
+    spool: str = ""
+    """Where its agent's reports come in, where nobody else reads them."""
+    translate: Translate = read_report
+    home: str = ""
+    """Where Claude Code keeps files about itself; empty where that says nothing of this terminal."""
+    is_worker: bool = False
+    reports_itself: bool = True
+    """What an agent reported that does not report any more is old."""
+
+    def screen(self, pane: Pane, captured: str) -> Screen:
+        # A worker's process is its agent, whatever it calls itself.
+        command = "" if self.is_worker else pane.command
+        shown = screen_of(captured, title=pane.title, command=command, cursor=pane.cursor)
+        return replace(shown, alternate=pane.alternate)
+
+    def reported(self) -> Signal | None:
+        if self.spool:
+            for event in pending(self.spool):
+                report = self.translate(event.data)
+                if report is not None:
+                    keep_report(self.reports, report, event.at_unix)
+                take(event)
+        return _read(self.reports) if self.reports_itself else None
+
+    def session(self, pane: Pane) -> Signal | None:
+        if not self.home:
+            return None
+        foreground = foreground_of(pane.pid)
+        return read_session_file(self.home, [foreground, pane.pid] if foreground else [pane.pid])
+
+
+def worker_subject(site: Site, worker: Worker, pane: Pane) -> Subject:
+    agent = site.agent_of(worker)
+    home = site.host.environ().get("HOME", "") if worker.agent == "claude" else ""
+    return Subject(
+        worker.name,
+        site.tmux,
+        site.tmux.socket,
+        pane.server_pid,
+        pane.id,
+        pane.tty,
+        worker.worktree_path,
+        worker.agent,
+        site.root.attention_file(worker.name),
+        lambda _: agent.pack,
+        home=home,
+        is_worker=True,
+        reports_itself=worker.reports_events,
+    )
+
+
+def terminal_subject(root: Root, config: Config | None, terminal: Terminal, tmux: Tmux, tty: str, home: str) -> Subject:
+    return Subject(
+        terminal.id,
+        tmux,
+        terminal.server,
+        terminal.server_pid,
+        terminal.pane,
+        tty,
+        terminal.cwd,
+        terminal.cli,
+        root.inside(".workers", terminal.id, "reported.json"),
+        lambda pane: _pack_of(root, terminal.cli, pane.command),
+        spool=root.terminal_spool(terminal.id),
+        translate=_translator(terminal.cli, config),
+        home=home if terminal.cli in ("", "claude") else "",
+    )
+
+
+def _pack_of(root: Root, cli: str, command: str) -> Pack:
+    """The pack of the program that it was opened for, if there is one; else that of what runs in it now."""
+    if cli:
+        try:
+            return load_pack(cli, root.packs)
+        except PackError:
+            pass
+    return load_pack(_pack_name(command, root.packs, _stamp(root.packs)), root.packs)
+
+
+@lru_cache(maxsize=256)
+def _pack_name(command: str, directory: str, stamp: tuple[int, ...]) -> str:
+    """Asked at every look; `stamp` tells when the person's own packs have changed."""
+    claimed = pack_for_command(command, directory).name
+    return SHELL if claimed == FALLBACK else claimed
+
+
+def _stamp(directory: str) -> tuple[int, ...]:
+    try:
+        with os.scandir(directory) as entries:
+            return tuple(sorted(entry.stat().st_mtime_ns for entry in entries))
+    except OSError:
+        return ()
+
+
+def _translator(cli: str, config: Config | None) -> Translate:
+    if not cli or config is None:
+        return read_report
+    try:
+        return agent_named(cli, config).translate
+    except LlmcError:
+        return read_report
+
+
+def _read(path: str) -> Signal | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            said = json.load(file)
+        return said if isinstance(said, dict) and "state" in said and "source" in said else None
+    except (OSError, ValueError):
+        return None

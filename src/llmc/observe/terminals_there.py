@@ -1,0 +1,41 @@
+"""Which of the terminals that we know are still there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from llmc.errors import LlmcError
+from llmc.host.base import Host
+from llmc.store.terminals import Terminal
+from llmc.tmux.parsing import Pane
+from llmc.tmux.server import Tmux
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    there: Mapping[str, tuple[Terminal, Tmux, Pane]]
+    gone: tuple[str, ...]
+    unknown: Mapping[str, str]
+    """Servers that do not answer, with what is wrong: nothing is known of their terminals."""
+
+
+def look_for(host: Host, terminals: Mapping[str, Terminal]) -> Presence:
+    there: dict[str, tuple[Terminal, Tmux, Pane]] = {}
+    gone: list[str] = []
+    unknown: dict[str, str] = {}
+    for server in sorted({terminal.server for terminal in terminals.values()}):
+        tmux = Tmux(host, server)
+        try:
+            panes = {pane.id: pane for pane in tmux.all_panes()}
+        except LlmcError as silent:
+            unknown[server] = silent.what
+            continue
+        for name, terminal in terminals.items():
+            if terminal.server == server:
+                pane = panes.get(terminal.pane)
+                if pane is not None and pane.server_pid == terminal.server_pid:
+                    there[name] = (terminal, tmux, pane)
+                else:
+                    gone.append(name)
+    return Presence(there, tuple(gone), unknown)

@@ -1,0 +1,276 @@
+"""What is known of every terminal, for whoever wants to read it without asking anybody.
+
+`.workers/ID/status.json` has what is known now, `.workers/status.db` the same for all of them and what was before.
+Both can be made anew at any time. A cache that cannot be written is no reason to stop watching: the complaint is
+handed on, and what is missing is written the next time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from llmc.errors import LlmcError
+from llmc.root import Root
+from llmc.store.terminals import RECORD, write_atomically
+
+SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS ptys (
+        id TEXT PRIMARY KEY, tmux_session TEXT, tmux_window TEXT, cwd TEXT, cli_type TEXT)""",
+    """CREATE TABLE IF NOT EXISTS status (
+        id TEXT PRIMARY KEY REFERENCES ptys(id), state TEXT, summary TEXT, actions_needed TEXT,
+        last_snapshot_hash TEXT, last_change_ts INTEGER, last_polled_ts INTEGER, stable_count INTEGER)""",
+    "CREATE TABLE IF NOT EXISTS status_history (id TEXT, ts INTEGER, state TEXT, summary TEXT)",
+    "CREATE INDEX IF NOT EXISTS history_of_pty ON status_history (id, ts)",
+)
+NAME = "status.db"
+BUSY_SECS = 0.2
+"""A database that somebody else keeps locked must not keep the watcher from looking."""
+HISTORY_KEPT = 200
+MOST_PENDING = 1000
+COUNTING = frozenset(("last_polled_unix", "stable_count"))
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class Complaints(Protocol):
+    """Whoever hears what is wrong, once, and when it is right again."""
+
+    def complain(self, about: str, text: str, /) -> object: ...
+
+    def mended(self, about: str, /) -> None: ...
+
+
+class CacheUnreadableError(LlmcError):
+    """The cache cannot be read now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One terminal, as it stands in the cache."""
+
+    id: str
+    state: str
+    detail: str | None
+    confidence: float
+    source: str
+    summary: str
+    actions_needed: tuple[str, ...]
+    cue: str
+    pack: str
+    since_unix: float
+    last_snapshot_hash: str
+    last_change_unix: float
+    last_polled_unix: float
+    stable_count: int
+    called_for: str
+    cwd: str
+    cli_type: str
+    tmux_server: str
+    tmux_session: str
+    tmux_window: str
+    tmux_pane: str
+    screen: dict[str, Any] = field(default_factory=dict)
+    """What the screen alone says."""
+    session: dict[str, Any] | None = None
+    """What a file of the agent's own says."""
+    disagreement: dict[str, Any] | None = None
+
+    @property
+    def says(self) -> tuple[object, ...]:
+        """All but the counting of looks that found nothing new."""
+        counted = 0 if self.screen.get("lasting") else self.stable_count
+        return *(getattr(self, name) for name in self.__slots__ if name not in COUNTING), counted
+
+    def as_json(self) -> dict[str, Any]:
+        data = {name: getattr(self, name) for name in self.__slots__}
+        return {**data, "actions_needed": list(self.actions_needed)}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the history."""
+
+    at_unix: int
+    state: str
+    summary: str
+
+
+class StatusCache:
+    def __init__(self, directory: str, complaints: Complaints) -> None:
+        self.directory = Path(directory)
+        self.path = self.directory / NAME
+        self._complaints = complaints
+        self._database: sqlite3.Connection | None = None
+        self._pending: list[tuple[str, tuple[Any, ...]]] = []
+
+    def write(self, statuses: Iterable[Status], moved: frozenset[str] = frozenset()) -> None:
+        """`moved` are those whose state is another one than before: for the history."""
+        for status in statuses:
+            self._write_file(status)
+            self._pending += _rows(status, is_new=status.id in moved)
+        self._flush()
+
+    def polled(self, names: Iterable[str], at: float) -> None:
+        """They were looked at and are as before."""
+        rows = [(int(at), name) for name in names]
+        self._pending += [("UPDATE status SET last_polled_ts = ? WHERE id = ?", row) for row in rows]
+        self._flush()
+
+    def forget(self, names: Iterable[str]) -> None:
+        for name in names:
+            for table in ("status_history", "status", "ptys"):
+                self._pending.append((f"DELETE FROM {table} WHERE id = ?", (name,)))
+        self._flush()
+
+    def known(self) -> list[str]:
+        return [row[0] for row in self._read("SELECT id FROM ptys", ())]
+
+    def history(self, name: str, *, limit: int, after: int = 0) -> list[tuple[int, Entry]]:
+        """The last entries, or the next ones after that number; each with its number, oldest first."""
+        order = "ASC" if after else "DESC"
+        rows = self._read(
+            f"SELECT rowid, ts, state, summary FROM status_history WHERE id = ? AND rowid > ? "
+            f"ORDER BY rowid {order} LIMIT ?",
+            (name, after, limit),
+        )
+        return sorted((row[0], Entry(*row[1:])) for row in rows) if rows else []
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+        self._database = None
+
+    def _write_file(self, status: Status) -> None:
+        try:
+            directory = self.directory / status.id
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(directory / "status.json", json.dumps(status.as_json(), indent=1))
+        except OSError as error:
+            self._complaints.complain(
+                f"status of {status.id}", f"{status.id}: its status.json was not written: {error.strerror}"
+            )
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        del self._pending[:-MOST_PENDING]
+        try:
+            self._write_rows()
+        except (sqlite3.Error, OSError) as error:
+            self.close()
+            if _is_damage(error):
+                self._begin_anew()
+            self._complaints.complain(NAME, f"{NAME} was not written: {error}; it is tried again with the next change")
+        else:
+            self._pending.clear()
+            self._complaints.mended(NAME)
+
+    def _write_rows(self) -> None:
+        if not self.path.exists():
+            self.close()  # somebody has removed it under us
+        database = self._open()
+        with database:
+            database.execute("BEGIN IMMEDIATE")
+            for statement, values in self._pending:
+                database.execute(statement, values)
+
+    def _open(self) -> sqlite3.Connection:
+        if self._database is None:
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            database = sqlite3.connect(self.path, timeout=BUSY_SECS, isolation_level=None, check_same_thread=False)
+            try:
+                self.path.chmod(0o600)
+                database.execute("PRAGMA journal_mode = WAL")
+                database.execute("PRAGMA synchronous = NORMAL")
+                for statement in SCHEMA:
+                    database.execute(statement)
+            except BaseException:
+                database.close()
+                raise
+            self._database = database
+        return self._database
+
+    def _begin_anew(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(f"{self.path}{suffix}")
+
+    def _read(self, query: str, values: tuple[Any, ...]) -> list[Any]:
+        if not self.path.exists():
+            return []
+        address = f"file:{quote(str(self.path))}?mode=ro"
+        try:
+            with closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECS)) as database:
+                return database.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise CacheUnreadableError(
+                f"{self.path} cannot be read: {error}", "try again; a watcher (`llmc pty watch`) makes it anew"
+            ) from error
+
+
+def forget_status(root: Root, cache: StatusCache, names: Iterable[str]) -> None:
+    """A terminal that went away leaves nothing behind."""
+    gone = sorted(names)
+    for name in gone:
+        shutil.rmtree(root.terminal(name), ignore_errors=True)
+    if gone:
+        cache.forget(gone)
+
+
+def sweep(root: Root, cache: StatusCache) -> None:
+    """Removes what belongs to neither a terminal nor a worker: what an earlier watcher left."""
+    with suppress(FileNotFoundError):
+        names = [path.name for path in Path(root.terminals).iterdir() if path.is_dir()]
+        forget_status(root, cache, [name for name in names if not _belongs(root, name)])
+    with suppress(CacheUnreadableError):
+        cache.forget([name for name in cache.known() if not os.path.isdir(root.terminal(name))])
+
+
+def _belongs(root: Root, name: str) -> bool:
+    return os.path.exists(os.path.join(root.terminal(name), RECORD)) or os.path.isdir(root.worktree(name))
+
+
+def _rows(status: Status, *, is_new: bool) -> list[tuple[str, tuple[Any, ...]]]:
+    actions = json.dumps(list(status.actions_needed))
+    rows: list[tuple[str, tuple[Any, ...]]] = [
+        (
+            "INSERT OR REPLACE INTO ptys VALUES (?, ?, ?, ?, ?)",
+            (status.id, status.tmux_session, status.tmux_window, _text(status.cwd), status.cli_type),
+        ),
+        (
+            "INSERT OR REPLACE INTO status VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(status.id, status.state, _text(status.summary), actions, status.last_snapshot_hash),
+                *(int(status.last_change_unix), int(status.last_polled_unix), status.stable_count),
+            ),
+        ),
+    ]
+    if is_new:
+        now = int(status.since_unix)
+        entry = (status.id, now, status.state, _text(status.summary))
+        rows.append(("INSERT INTO status_history VALUES (?, ?, ?, ?)", entry))
+        rows.append(
+            (
+                "DELETE FROM status_history WHERE id = ? AND rowid <= (SELECT rowid FROM status_history WHERE id = ? "
+                "ORDER BY rowid DESC LIMIT 1 OFFSET ?)",
+                (status.id, status.id, HISTORY_KEPT),
+            )
+        )
+    return rows
+
+
+def _text(text: str) -> str:
+    """SQLite refuses what is no text."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _is_damage(error: BaseException) -> bool:
+    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in DAMAGE

@@ -1,0 +1,119 @@
+"""A person at a tmux of their own: its status line and messages are read through another tmux around it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from testing.commands import PATIENCE_SECS, PROGRAM, Said
+from testing.terminals import end_servers
+from testing.waiting import wait_until
+
+SIZE = ("180", "30")
+
+
+@dataclass(slots=True)
+class Desk:
+    """`llmc` is said inside the person's tmux, in the first window of the session `main`."""
+
+    home: Path
+    outside: bool = False
+    """Said in a plain terminal instead."""
+
+    @property
+    def root(self) -> Path:
+        return self.home / "llmc"
+
+    def tmux(self, *words: str, server: str = "user") -> str:
+        done = subprocess.run(["tmux", "-L", server, *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"tmux {words}: {done.stderr}"
+        return done.stdout.rstrip("\n")
+
+    def llmc(self, *words: str, code: int = 0) -> Said:
+        done = subprocess.run(
+            [str(PROGRAM), *words],
+            capture_output=True,
+            text=True,
+            env=self.environment(),
+            cwd=self.home,
+            timeout=PATIENCE_SECS,
+            check=False,
+        )
+        said = Said(done.returncode, done.stdout, done.stderr)
+        assert said.code == code, f"llmc {' '.join(words)}: {said}\n{self.log()}"
+        return said
+
+    def environment(self) -> dict[str, str]:
+        env = {**os.environ, "HOME": str(self.home), "LANG": "C.UTF-8", "SHELL": "/bin/bash"}
+        if not self.outside:
+            env["TMUX"] = self.tmux("display-message", "-p", "#{socket_path},#{pid},0")
+            env["TMUX_PANE"] = self.tmux("display-message", "-p", "-t", "=main:0", "#{pane_id}")
+        return env
+
+    def json(self, *words: str) -> Any:  # noqa: ANN401 - whatever the command answers
+        return json.loads(self.llmc(*words, "--json").out)
+
+    def state(self, name: str) -> str:
+        return str(self.status(name).get("state", ""))
+
+    def status(self, name: str) -> dict[str, Any]:
+        """As it stands in the cache."""
+        try:
+            found = json.loads((self.root / ".workers" / name / "status.json").read_text())
+        except FileNotFoundError:
+            return {}
+        assert isinstance(found, dict)
+        return found
+
+    def pane(self, name: str) -> str:
+        return str(json.loads((self.root / ".workers" / name / "terminal.json").read_text())["pane"])
+
+    def type(self, name: str, line: str) -> None:
+        self.tmux("send-keys", "-t", self.pane(name), "-l", line)
+        self.tmux("send-keys", "-t", self.pane(name), "Enter")
+
+    def look(self) -> str:
+        """All that the person sees, the status line included."""
+        return self.tmux("capture-pane", "-p", "-t", "around:", server="around")
+
+    def until(self, condition: Any, timeout: float = 40.0) -> Any:  # noqa: ANN401 - what the condition answers
+        try:
+            return wait_until(condition, timeout)
+        except AssertionError as late:
+            raise AssertionError(f"{late}\n{self.look()}\n{self.log()}") from None
+
+    def log(self) -> str:
+        path = self.root / ".workers" / "watch.log"
+        return path.read_text() if path.exists() else ""
+
+
+@contextmanager
+def at_desk(home: Path) -> Iterator[Desk]:
+    home.mkdir(parents=True, exist_ok=True)
+    (home / ".bashrc").write_text("PS1='$ '\n")
+    desk = Desk(home)
+    shell = ("env", f"HOME={home}", "LANG=C.UTF-8", "bash", "--noprofile")
+    try:
+        width, height = SIZE
+        desk.tmux(
+            "-f", "/dev/null", "new-session", "-d", "-s", "main", "-n", "first", "-x", width, "-y", height, *shell
+        )
+        desk.tmux("set-option", "-g", "automatic-rename", "off")
+        desk.tmux("set-option", "-g", "default-command", " ".join(shell))
+        attach = ("env", "-u", "TMUX", "tmux", "-L", "user", "attach-session", "-t", "=main")
+        around = ("new-session", "-d", "-s", "around", "-x", width, "-y", height)
+        desk.tmux("-f", "/dev/null", *around, *attach, server="around")
+        wait_until(lambda: desk.tmux("list-clients", "-F", "#{client_name}"))
+        yield desk
+    finally:
+        desk.outside = True
+        subprocess.run(
+            [str(PROGRAM), "pty", "watch", "--stop"], env=desk.environment(), capture_output=True, check=False
+        )
+        end_servers(os.environ["TMUX_TMPDIR"])

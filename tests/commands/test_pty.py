@@ -1,0 +1,180 @@
+"""Terminals without worktrees, end to end: inside a person's tmux, and outside of any."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from llmc.host.processes import is_running
+from testing.desk import Desk, at_desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with at_desk(tmp_path / "home") as desk:
+        yield desk
+
+
+def windows(desk: Desk) -> set[str]:
+    return set(desk.tmux("list-windows", "-a", "-F", "#{window_name}").splitlines())
+
+
+def test_two_terminals_a_long_command_and_the_status_line(desk: Desk) -> None:
+    """A real CLI (LLMC's own scripted agent) and bash; the status line says what each of them does."""
+    before = desk.tmux("show-options", "-gv", "status-right")
+    desk.llmc("pty", "create", ".", "--name", "agent", "--cli", "demo")
+    desk.llmc("pty", "create", ".", "--name", "shop")
+    desk.llmc("pty", "statusline", "install")
+    desk.llmc("pty", "watch", "--detach", "--interval", "1")
+    desk.until(lambda: "[agent: READY] [shop: READY]" in desk.look())
+
+    desk.type("shop", "sleep 1000")
+    desk.until(lambda: "[shop: BUSY]" in desk.look())
+    desk.until(lambda: desk.status("shop")["summary"] == "sleep is running")
+    desk.tmux("send-keys", "-t", desk.pane("shop"), "C-c")
+    desk.until(lambda: "shop is ready" in desk.look())
+    desk.until(lambda: "[shop: READY]" in desk.look())
+
+    desk.type("agent", "demo:permit make")
+    desk.until(lambda: "[agent: NEEDS_CONFIRMATION]" in desk.look())
+    assert desk.status("agent")["source"] == "hook"
+    assert [line.split()[2] for line in desk.llmc("pty", "tail", "shop").out.splitlines()] == ["READY", "BUSY", "READY"]
+
+    desk.llmc("pty", "statusline", "remove")
+    assert desk.tmux("show-options", "-gv", "status-right") == before
+    assert "llmc" not in desk.tmux("show-options", "-g")
+
+
+def test_a_terminal_is_opened_listed_switched_to_and_closed(desk: Desk) -> None:
+    made = desk.json("pty", "create", ".")
+    assert made["id"] == "home"
+    assert desk.json("pty", "create", ".")["id"] == "home-2"
+    assert windows(desk) >= {"home", "home-2"}
+    listed = desk.json("pty", "list")["terminals"]
+    assert [(each["id"], each["made_here"], each["dead"]) for each in listed] == [
+        ("home", True, False),
+        ("home-2", True, False),
+    ]
+    desk.llmc("pty", "switch", "home-2")
+    assert desk.tmux("display-message", "-p", "-t", "=main:", "#{window_name}") == "home-2"
+    others = windows(desk) - {"home-2"}
+    desk.llmc("pty", "close", "home-2")
+    assert windows(desk) == others
+    assert not (desk.root / ".workers" / "home-2").exists()
+    assert "no terminal named home-2" in desk.llmc("pty", "close", "home-2", code=1).err
+    assert "no terminal named home-2" in desk.llmc("pty", "switch", "home-2", code=1).err
+
+
+def test_a_window_of_somebody_else_is_adopted_and_never_closed(desk: Desk) -> None:
+    desk.tmux("new-window", "-d", "-t", "=main:", "-n", "theirs")
+    desk.llmc("pty", "adopt", "=main:theirs")
+    assert "known as theirs already" in desk.llmc("pty", "adopt", "=main:theirs", "--name", "x", code=1).err
+    assert "knows no window" in desk.llmc("pty", "adopt", "=main:nowhere", code=1).err
+    desk.llmc("pty", "watch", "--once")
+    assert desk.state("theirs") == "READY"
+    desk.llmc("pty", "close", "theirs")
+    assert "theirs" in windows(desk)
+    assert desk.json("pty", "list")["terminals"] == []
+
+
+def test_outside_of_tmux_terminals_live_on_a_server_of_their_own(desk: Desk) -> None:
+    desk.outside = True
+    before = windows(desk)
+    made = desk.json("pty", "create", ".", "--name", "shop", "--command", "echo h; sleep 1000")
+    assert windows(desk) == before
+    desk.llmc("pty", "watch", "--once")
+    desk.until(lambda: desk.llmc("pty", "watch", "--once") and desk.state("shop") == "BUSY")
+    assert "not inside tmux" in desk.llmc("pty", "adopt", code=1).err
+    assert "no terminal to show it in" in desk.llmc("pty", "switch", "shop", code=1).err
+    desk.llmc("pty", "close", "shop")
+    listed = subprocess.run(
+        ["tmux", "-S", made["tmux_server"], "list-panes", "-a"], capture_output=True, text=True, check=False
+    )
+    assert made["tmux_pane"] not in listed.stdout
+
+
+def test_what_goes_away_is_forgotten_with_its_files(desk: Desk) -> None:
+    desk.llmc("pty", "watch", "--detach")
+    desk.llmc("pty", "create", ".", "--name", "shop")
+    desk.until(lambda: desk.state("shop") == "READY")
+    desk.type("shop", "exit")
+    desk.until(lambda: not (desk.root / ".workers" / "shop").exists())
+    with sqlite3.connect(desk.root / ".workers" / "status.db") as database:
+        assert database.execute("SELECT count(*) FROM ptys").fetchone() == (0,)
+    database.close()
+    assert desk.json("pty", "status")["terminals"] == []
+
+
+def test_a_program_that_ended_says_how_until_it_is_closed(desk: Desk) -> None:
+    desk.llmc("pty", "create", ".", "--name", "agent", "--cli", "demo")
+    desk.llmc("pty", "watch", "--detach")
+    desk.until(lambda: desk.state("agent") == "READY")
+    desk.type("agent", "demo:crash 3")
+    desk.until(lambda: desk.state("agent") == "EXITED")
+    assert "exit code 3" in desk.status("agent")["summary"]
+    desk.llmc("pty", "close", "agent")
+    assert "agent" not in windows(desk)
+
+
+def test_a_second_watcher_is_refused_with_the_pid_of_the_first(desk: Desk) -> None:
+    pid = desk.json("pty", "watch", "--detach")["pid"]
+    for words in (("--detach",), ("--once",), ()):
+        assert f"watched already (pid {pid})" in desk.llmc("pty", "watch", *words, code=1).err
+    assert desk.json("pty", "status")["watcher"] == {"running": True, "pid": pid}
+    os.kill(pid, signal.SIGKILL)
+    desk.until(lambda: not is_running(pid))
+    assert desk.json("pty", "watch", "--detach")["pid"] != pid
+    desk.llmc("pty", "watch", "--stop")
+    assert "no watcher runs" in desk.llmc("pty", "watch", "--stop", code=1).err
+
+
+def test_the_watcher_goes_on_when_a_server_vanishes_and_says_nothing_twice(desk: Desk) -> None:
+    desk.llmc("pty", "create", ".", "--name", "shop")
+    pid = desk.json("pty", "watch", "--detach", "--interval", "0.1")["pid"]
+    desk.until(lambda: desk.state("shop"))
+    desk.outside = True
+    desk.json("pty", "create", ".", "--name", "other")
+    desk.until(lambda: desk.state("other"))
+    os.kill(int(desk.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+    desk.until(lambda: not (desk.root / ".workers" / "shop").exists())
+    assert is_running(pid)
+    assert desk.state("other")
+    assert len(desk.log().splitlines()) <= 1
+
+
+def test_a_locked_database_and_a_bad_screen_are_survived(desk: Desk) -> None:
+    desk.llmc("pty", "create", ".", "--name", "shop")
+    pid = desk.json("pty", "watch", "--detach", "--interval", "0.2")["pid"]
+    desk.until(lambda: desk.state("shop") == "READY")
+    other = sqlite3.connect(desk.root / ".workers" / "status.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    desk.type("shop", "printf '\\377\\376 \\033]2;\\t\\377\\033\\\\'; sleep 1000")
+    desk.until(lambda: desk.state("shop") == "BUSY")
+    desk.until(lambda: "locked" in desk.log())
+    other.execute("ROLLBACK")
+    other.close()
+    desk.tmux("resize-window", "-t", desk.pane("shop"), "-x", "1", "-y", "1")
+    desk.tmux("send-keys", "-t", desk.pane("shop"), "C-c")
+    desk.until(lambda: desk.tmux("display-message", "-p", "-t", desk.pane("shop"), "#{pane_current_command}") == "bash")
+    before = desk.status("shop")["last_change_unix"]
+    desk.type("shop", "echo again")
+    desk.until(lambda: desk.status("shop")["last_change_unix"] > before)
+    assert is_running(pid)
+    assert len([line for line in desk.log().splitlines() if "locked" in line]) == 1
+
+
+@pytest.mark.parametrize("name", ["a b", "../x", "", "a;b", "x" * 50])
+def test_bad_names_are_refused_and_open_nothing(desk: Desk, name: str) -> None:
+    before = windows(desk)
+    assert "cannot be a terminal's name" in desk.llmc("pty", "create", ".", "--name", name, code=2).err
+    assert windows(desk) == before
+    assert "is not a directory" in desk.llmc("pty", "create", "nowhere", code=1).err
+    assert "is not installed" in desk.llmc("pty", "create", ".", "--cli", "no-such-program", code=1).err
+    assert windows(desk) == before
+    assert desk.json("pty", "list")["terminals"] == []

@@ -1,0 +1,114 @@
+"""Every way of calling a person, with real programs and a real endpoint; none of them holds anything up."""
+
+from __future__ import annotations
+
+import os
+import pty
+from pathlib import Path
+
+import pytest
+
+from llmc.config.options import Notify
+from llmc.core.notice import Notice, notice_of, plain_notice
+from llmc.core.readiness import Call
+from llmc.host.errands import Errands
+from llmc.host.local import LocalHost
+from llmc.perform.calling import Caller
+from testing.endpoint import Answer, endpoint
+from testing.waiting import wait_until
+
+HOSTILE = "run \x1b]0;owned\x07 `rm` $(rm) #{pid} %H; \x1b[31mnow"
+NOTICE = notice_of("shop", Call("NEEDS_CONFIRMATION", "permission", HOSTILE, ("answer yes or no",)))
+QUIET = Notify(bell=False, tmux_message=False)
+
+
+@pytest.fixture
+def heard() -> list[str]:
+    return []
+
+
+def call(settings: Notify, heard: list[str], tty: str = "") -> Errands:
+    errands = Errands(heard.append)
+    Caller(LocalHost(), settings, errands).call(NOTICE, [], tty)
+    return errands
+
+
+def program(directory: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in that writes down its words."""
+    said = directory / "said"
+    path = directory / name
+    path.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{said}.new' && mv '{said}.new' '{said}'\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{directory}:{os.environ['PATH']}")
+    return said
+
+
+def test_it_says_who_why_and_what_is_asked_without_anything_harmful():
+    assert NOTICE.who == "shop"
+    assert NOTICE.text.startswith("shop asks you (permission): run")
+    assert NOTICE.text.endswith("; answer yes or no")
+    assert NOTICE.text.isprintable()
+    assert plain_notice("adam", "error", "adam: it \x1b[1mfailed").text == "adam it \ufffd[1mfailed"
+
+
+def test_the_command_gets_the_words_and_none_of_them_is_run(tmp_path, heard):
+    said = tmp_path / "said"
+    line = (
+        f'printf \'%s|\' "$LLMC_NOTICE_WHO" "$LLMC_NOTICE_KIND" "$LLMC_NOTICE_TEXT" > {said}.new; mv {said}.new {said}'
+    )
+    call(Notify(bell=False, tmux_message=False, command=line), heard)
+    wait_until(said.exists)
+    assert said.read_text() == f"shop|NEEDS_CONFIRMATION|{NOTICE.text}|"
+    assert heard == []
+
+
+def test_the_desktop_is_told_by_the_program_that_there_is(tmp_path, heard, monkeypatch):
+    said = program(tmp_path, "notify-send", monkeypatch)
+    call(Notify(bell=False, tmux_message=False, desktop=True), heard)
+    wait_until(said.exists)
+    assert said.read_text().splitlines() == ["--app-name=LLMC", "--", "LLMC: shop", NOTICE.text]
+
+
+def test_a_webhook_gets_json(heard):
+    with endpoint() as place:
+        call(Notify(bell=False, tmux_message=False, webhook=place.address), heard)
+        wait_until(lambda: place.heard)
+    assert (place.heard[0]["who"], place.heard[0]["asked"]) == ("shop", "answer yes or no")
+    assert heard == []
+
+
+@pytest.mark.parametrize("answer", [Answer(500), Answer(429)])
+def test_a_webhook_that_refuses_is_complained_of(heard, answer):
+    with endpoint(answer) as place:
+        call(Notify(bell=False, tmux_message=False, webhook=place.address), heard)
+        wait_until(lambda: heard)
+    assert heard == [f"the webhook: it answered {answer.status}"]
+
+
+def test_a_webhook_that_hangs_holds_nothing_up(heard):
+    with endpoint(Answer(hangs=True)) as place:
+        errands = call(Notify(bell=False, tmux_message=False, webhook=place.address), heard)
+        wait_until(lambda: place.heard)
+        assert errands.run("something else", lambda: heard.append("done"))
+        wait_until(lambda: heard == ["done"])
+
+
+def test_a_command_that_fails_is_complained_of(heard):
+    call(Notify(bell=False, tmux_message=False, command="echo oh; exit 7"), heard)
+    wait_until(lambda: heard)
+    assert heard == ["the notify command: it ended with 7: oh"]
+
+
+def test_the_bell_rings_in_the_terminal_itself(heard):
+    outer, inner = pty.openpty()
+    call(Notify(tmux_message=False), heard, os.ttyname(inner))
+    assert os.read(outer, 10) == b"\a"
+    os.close(outer)
+    os.close(inner)
+
+
+def test_nothing_is_called_that_is_switched_off(heard):
+    errands = call(QUIET, heard)
+    errands.finish(5.0)
+    assert heard == []
+    assert isinstance(NOTICE, Notice)
