@@ -79,7 +79,7 @@ def test_another_version_and_another_prompt(programs, tried, root):
     assert verdicts(own) == {"version": "drifted", "prompt": "drifted"}, own
     assert own["drifted"] == ["version", "prompt"]
     assert "DRIFTED version: it is 9.9.1, but the pack is for 2.1" in said
-    assert "=>" in said
+    assert "the new look" in said
 
 
 def test_a_cli_whose_hooks_do_not_run(programs, tried, root):

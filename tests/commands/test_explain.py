@@ -90,10 +90,11 @@ def test_there_is_always_something_that_comes_next_and_something_to_type():
 def test_every_work_and_session_on_a_real_root(explained, root, git, work):
     worker = add_worker(root, "adam")
     sha = commit(git, worker.worktree_path) if work is Work.NEEDS_REVIEW else None
+    steps = (Step("adam-1", "RebaseWork", {"onto": "main"}),) if work is Work.REBASING else ()
     for session in (Session.DOWN, Session.STARTING, Session.CRASHED):
         now = time.time()
         record = replace(worker, work=work, session=session, turn=Turn.OVER, commit_sha=sha, current_prompt="do it")
-        record = replace(record, evidence=Evidence("test.signal", now - 90, "because of this"))
+        record = replace(record, pending=steps, evidence=Evidence("test.signal", now - 90, "because of this"))
         state = State(MappingProxyType({"adam": record}))
         open_site(root).ledger.state.create(state, overwrite=True)
         told = explained()
