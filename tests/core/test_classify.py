@@ -141,6 +141,7 @@ def holds(condition: Condition, screen: Screen, *, unless: Condition | None = No
         ("below", "help", "above"),
         ("last", "help", "above"),
         ("said", "said last", "above"),
+        ("words", "^said last$", "above"),
         ("whole", "above", "nowhere"),
         ("bottom", "typed", "nowhere"),
     ],

@@ -15,7 +15,7 @@ STATES = ("EXITED", "NEEDS_CONFIRMATION", "BUSY", "ERROR", "READY")
 PRIORITIES: Mapping[str, int] = MappingProxyType(
     {"EXITED": 100, "NEEDS_CONFIRMATION": 80, "BUSY": 60, "ERROR": 40, "READY": 20}
 )
-REGIONS = ("composer", "above", "below", "said", "dialog", "bottom", "last", "cursor", "whole")
+REGIONS = ("composer", "above", "below", "said", "words", "dialog", "bottom", "last", "cursor", "whole")
 CURSOR_PLACES = ("composer", "end", "below")
 COMPOSER_STATES = ("present", "absent", "empty", "filled")
 ANY = "*"
@@ -45,6 +45,8 @@ class View:
                 return lines[box.end :] if box else ()
             case "said":
                 return self.said
+            case "words":
+                return [" ".join(line.strip() for line in self.said)[-LONGEST_LINE:]]
             case "dialog":
                 return self.dialog
             case "last":
