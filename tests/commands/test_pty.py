@@ -117,7 +117,7 @@ def test_a_program_that_ended_says_how_until_it_is_closed(desk: Desk) -> None:
     desk.until(lambda: desk.state("agent") == "READY")
     desk.type("agent", "demo:crash 3")
     desk.until(lambda: desk.state("agent") == "EXITED")
-    assert "exit code 3" in desk.status("agent")["summary"]
+    desk.until(lambda: "exit code 3" in desk.status("agent")["summary"])
     desk.llmc("pty", "close", "agent")
     assert "agent" not in windows(desk)
 

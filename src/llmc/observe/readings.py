@@ -14,6 +14,7 @@ from llmc.core.display import one_line
 from llmc.core.fusion import fuse
 from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again, seen_alone
 from llmc.errors import LlmcError
+from llmc.host.processes import remind_of_children
 from llmc.observe.second_opinion import Asked, SecondOpinion
 from llmc.observe.subjects import Subject
 from llmc.store.status_cache import Complaints, Status, StatusCache
@@ -190,9 +191,13 @@ def _opinion(reading: Reading) -> Opinion:
 
 
 def _exited(subject: Subject, pane: Pane) -> Opinion:
-    how = f"signal {pane.exit_signal}" if pane.exit_signal is not None else f"exit code {pane.exit_code}"
+    how = f" (exit code {pane.exit_code})" if pane.exit_code is not None else ""
+    if pane.exit_signal is not None:
+        how = f" (signal {pane.exit_signal})"
+    if not how:
+        remind_of_children(pane.server_pid)  # tmux 3.3a misses the end of its children now and then
     actions = (f"`llmc pty close {subject.name}` clears it away",)
-    return Opinion("EXITED", None, 1.0, f"its program has ended ({how})", actions, "process", "process")
+    return Opinion("EXITED", None, 1.0, f"its program has ended{how}", actions, "process", "process")
 
 
 def _told(fused: Mapping[str, Any], screen: Opinion) -> Opinion:
