@@ -56,7 +56,7 @@ def _shower(app: App, args: Namespace) -> Callable[[str], None]:
 def _detached(place: Place, args: Namespace) -> Result:
     stable = ["--stable", str(args.stable)] if args.stable is not None else []
     words = ["--root", place.root.path, "pty", "watch", "--interval", str(args.interval), *stable]
-    place.terminals.lock()  # makes the directory
+    place.terminals.make_directory()
     pid = start_in_background([sys.executable, "-P", "-m", "llmc.cli.main", *words], place.root.watch_log)
     until = time.monotonic() + STARTED_WITHIN_SECS
     while is_held(place.root.watch_lock) is None:

@@ -46,7 +46,7 @@ class WatcherRunsError(LlmcError):
 
 
 def watch_lock(root: Root) -> FileLock:
-    Terminals(root).lock()  # makes the directory
+    Terminals(root).make_directory()
     return FileLock(root.watch_lock, name="the watcher", timeout=TAKE_OVER_SECS)
 
 

@@ -60,10 +60,13 @@ class Terminals:
         self._root = root
         self.directory = Path(root.terminals)
 
-    def lock(self) -> FileLock:
-        """Held while names are given and taken away."""
+    def make_directory(self) -> None:
         with disk_errors(self.directory):
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def lock(self) -> FileLock:
+        """Held while names are given and taken away."""
+        self.make_directory()
         return FileLock(self.directory / ".lock", name="the list of terminals", timeout=LOCK_SECS)
 
     def all(self) -> dict[str, Terminal]:
