@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
 from llmc.observe.tending import tend_work
 from llmc.perform.settle import Settled, ask, settle
 from testing.prompt_line import agent_table
-from testing.story import SILENT, Story, end_abruptly, script, told_in
+from testing.story import LLMC, SILENT, Story, end_abruptly, script, told_in
 
 AWKWARD = [
     "-rf /",
@@ -196,3 +197,26 @@ def test_an_earlier_text_of_the_same_words_proves_nothing(story: Story) -> None:
     begun(story, text)
     end_abruptly(story.pane("adam").server_pid)
     assert receipt_of(settle(story.site, "adam")).outcome is Outcome.UNKNOWN
+
+
+# --- cut short --------------------------------------------------------------------------------------
+
+DEAF = """
+[agents.deaf]
+command = ["sh", "-c", "stty -echo; printf '> '; exec sleep 1000"]
+pack = "generic"
+"""
+"""It shows a prompt and takes nothing."""
+
+
+def test_a_terminal_that_goes_away_in_the_middle_leaves_a_receipt(story: Story) -> None:
+    """Not a bare error: whoever sent the text has to know that it may have arrived."""
+    story.begin("adam", agent="deaf", agents=DEAF)
+    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    sender = subprocess.Popen(
+        [*LLMC, "--root", story.root.path, "message", "adam", "does it arrive?", "--json"], stdout=subprocess.PIPE
+    )
+    story.until(lambda: any(step.begun for step in story.worker("adam").pending))
+    end_abruptly(story.pane("adam").server_pid)
+    receipt = json.loads(sender.communicate(timeout=60)[0])
+    assert (receipt["outcome"], sender.returncode) in (("unknown", 4), ("undelivered", 1))

@@ -13,6 +13,7 @@ from llmc.core import events as ev
 from llmc.core.classify import Screen, composer_holds, composer_mixes, read_screen
 from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
 from llmc.core.digest import prompt_digests, text_digest
+from llmc.errors import LlmcError
 from llmc.host.watch import Watch, open_watch, wait_for_change
 from llmc.model import Outcome, Proof, Receipt, Step, Turn, Worker
 from llmc.site import Site
@@ -118,7 +119,7 @@ def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepR
     elif step.begun:
         action, attempts = _resume(site, worker, step, text), 1
     else:
-        action, attempts = _send(site, worker, step, _shielded(site.agent_of(worker), text), typed=False)
+        action, attempts = _send_text(site, worker, step, _shielded(site.agent_of(worker), text))
     receipt = Receipt(
         action.outcome,
         action.proof,
@@ -148,7 +149,8 @@ def clear(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     agent = site.agent_of(worker)
     if not agent.clear:
         return ev.TextSent(site.now(), step.id, Outcome.DELIVERED, Proof.NONE, "nothing to clear")
-    action, _ = _send(site, worker, step, agent.clear, typed=True)
+    # Clearing twice does no harm, so only texts are marked as begun.
+    action, _ = _send(site, worker, step, agent.clear, lambda: None, typed=True)
     return _result(site, step, action)
 
 
@@ -199,7 +201,26 @@ def _submit_what_is_there(terminal: Terminal, step: Step) -> Action:
             terminal.act(action, step)
 
 
-def _send(site: Site, worker: Worker, step: Step, text: str, *, typed: bool) -> tuple[Action, int]:
+def _send_text(site: Site, worker: Worker, step: Step, text: str) -> tuple[Action, int]:
+    """A failure on the way is no refusal: from the first paste on the agent may have the text."""
+    begun = False
+
+    def begin() -> None:
+        nonlocal begun
+        site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
+        begun = True
+
+    try:
+        return _send(site, worker, step, text, begin, typed=False)
+    except LlmcError as failure:
+        if not begun:
+            raise
+        return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, failure.what), 1
+
+
+def _send(
+    site: Site, worker: Worker, step: Step, text: str, about_to_paste: Callable[[], None], *, typed: bool
+) -> tuple[Action, int]:
     agent, digests = site.agent_of(worker), prompt_digests(text)
     with lock_terminal(site, worker), site.tmux.talking(worker.session_id) as tmux:
         pane = tmux.pane_of(worker.session_id)
@@ -207,7 +228,7 @@ def _send(site: Site, worker: Worker, step: Step, text: str, *, typed: bool) -> 
             return NOT_RUNNING, 0
         terminal = Terminal(site, worker, agent, tmux, pane.id, text, digests, site.now(), typed)
         with _signs_of_life(site, worker, pane) as signs:
-            return _drive(terminal, signs, step, lambda: _mark_begun(site, worker, step, typed))
+            return _drive(terminal, signs, step, about_to_paste)
 
 
 @contextmanager
@@ -225,12 +246,6 @@ def _signs_of_life(site: Site, worker: Worker, pane: Pane) -> Iterator[Watch]:
 def lock_terminal(site: Site, worker: Worker) -> FileLock:
     """One sender at a time, across processes."""
     return FileLock(site.root.pane_lock(worker.name), name=f"the terminal of {worker.name}", timeout=PANE_LOCK_SECS)
-
-
-def _mark_begun(site: Site, worker: Worker, step: Step, typed: bool) -> None:
-    # Clearing twice does no harm, so only texts are marked.
-    if not typed:
-        site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
 
 
 def _drive(terminal: Terminal, signs: Watch, step: Step, about_to_paste: Callable[[], None]) -> tuple[Action, int]:

@@ -39,7 +39,7 @@ class Settled:
     """What came of a worker's steps."""
 
     worker: Worker | None
-    """None when the worker itself was removed."""
+    """None when the worker itself was removed, or its state can no longer be kept."""
     decisions: list[Decision] = field(default_factory=list)
     receipts: list[Receipt] = field(default_factory=list)
     refusal: LlmcError | None = None
@@ -96,7 +96,14 @@ def _take_step(site: Site, settled: Settled, worker: Worker, step: Step) -> None
     if result is None:
         settled.worker = None
         return
-    decision = site.ledger.apply(worker.name, result)
+    try:
+        decision = site.ledger.apply(worker.name, result)
+    except DiskError:
+        if not isinstance(effect, Deliver):
+            raise
+        # Whoever sent the text has the receipt all the same. The record has it as begun: the next one finds out.
+        settled.worker = None
+        return
     settled.decisions.append(decision)
     settled.worker = decision.worker
     tell(site, decision)
