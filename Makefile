@@ -1,13 +1,14 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench chaos agents docs pin bootstrap bootstrap-dev clean
+.PHONY: help demo test lint format bench chaos soak agents docs pin bootstrap bootstrap-dev clean
 
 WORKERS ?= 2
 DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
 CHAOS_ARGS ?=
+SOAK_ARGS ?=
 export PYTHON
 
 help: ## show this list
@@ -37,6 +38,9 @@ bench: bootstrap-dev ## measure (BENCH_ARGS=...)
 
 chaos: bootstrap-dev ## ten minutes of disasters, then an account of what was lost (CHAOS_ARGS="--seed 7 --seconds 60")
 	.venv/bin/python -m testing.chaos $(CHAOS_ARGS)
+
+soak: bootstrap-dev ## 200 quiet and 20 busy terminals for 15 minutes: nothing may grow or be missed (SOAK_ARGS="--minutes 2")
+	.venv/bin/python -m bench.soak $(SOAK_ARGS)
 
 agents: ## install the pinned versions of the real agent CLIs into .agents
 	@scripts/bootstrap agents

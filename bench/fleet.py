@@ -7,10 +7,11 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from llmc.app import open_site
 from llmc.daemon.process import running_daemon
@@ -48,13 +49,14 @@ class Fleet:
 
 
 @contextmanager
-def quiet_fleet(workers: int, *, patrol_secs: int) -> Iterator[Fleet]:
+def quiet_fleet(workers: int, *, patrol_secs: int, agents: str = "") -> Iterator[Fleet]:
+    """`agents` are more tables of `config.toml`."""
     with tempfile.TemporaryDirectory(prefix="llmc-bench-", ignore_cleanup_errors=True) as directory:
         place = Path(directory)
         with own_environment(place / "home"):
             root = make_root(place / "llmc", make_repository(place / "repository"))
             with open(root.config_file, "a", encoding="utf-8") as config:
-                config.write(QUIET)
+                config.write(QUIET + agents)
             set_value(root.config_file, "defaults.patrol_interval_secs", str(patrol_secs))
             with own_tmux(root), _daemon(root, _bring_up(root, workers)) as fleet:
                 yield fleet
@@ -69,16 +71,32 @@ def _bring_up(root: Root, workers: int) -> tuple[str, ...]:
     names = tuple(f"worker{number}" for number in range(workers))
     with site.ledger.events:
         for name in names:
-            site.ledger.add(_worker(site, name, tip))
+            site.ledger.add(seated(site, name, tip))
     return names
 
 
-def _worker(site: Site, name: str, tip: str) -> Worker:
+def seated(
+    site: Site,
+    name: str,
+    tip: str,
+    agent: str = "quiet",
+    program: Sequence[str] = PROGRAM,
+    env: Mapping[str, str] = MappingProxyType({}),
+) -> Worker:
+    """A worker at its place, as if its agent had come up."""
     path = add_worktree(site.git, site.root.path, name, f"llmc/{name}", tip)
-    site.tmux.new_session(f"llmc-{name}", path, PROGRAM, {}, SIZE)
+    site.tmux.new_session(f"llmc-{name}", path, program, env, SIZE)
     now = site.now()
-    worker = Worker(name, path, f"llmc/{name}", f"llmc-{name}", "quiet", now, now, base_sha=tip)
+    worker = Worker(name, path, f"llmc/{name}", f"llmc-{name}", agent, now, now, base_sha=tip)
     return replace(worker, session=Session.UP, turn=Turn.OVER)
+
+
+def change_of(root: Root, name: str) -> float:
+    """When the terminal of that name has last changed, as far as anybody has noticed; zero before that."""
+    try:
+        return float(json.loads(Path(root.terminal(name), "status.json").read_text())["last_change_unix"])
+    except (OSError, ValueError):
+        return 0.0
 
 
 @contextmanager
@@ -87,8 +105,7 @@ def _daemon(root: Root, names: tuple[str, ...]) -> Iterator[Fleet]:
     pid = start_in_background(argv, root.daemon_log)
     try:
         wait_until(lambda: running_daemon(root), PATIENCE_SECS)
-        attention = Path(root.inside("run", "attention"))
-        wait_until(lambda: len(list(attention.glob("worker*.json"))) == len(names), PATIENCE_SECS)
+        wait_until(lambda: all(change_of(root, name) for name in names), PATIENCE_SECS)
         yield Fleet(open_site(root), names, pid)
     finally:
         os.kill(pid, signal.SIGTERM)

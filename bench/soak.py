@@ -1,0 +1,142 @@
+"""Many terminals for a long while: the daemon must not grow, and no report may be missed.
+
+`python -m bench.soak --minutes 15 --quiet 200 --busy 20`
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.fleet import Fleet, quiet_fleet, seated
+from llmc.git.clone import fetch_source
+from llmc.host.processes import is_running
+from testing.namespace import PROJECT
+from testing.waiting import wait_until
+
+BUSY = (sys.executable, "-m", "bench.soak", "busy")
+BUSY_AGENT = f"""
+[agents.busy]
+command = {json.dumps(BUSY)}
+pack = "generic"
+events = true
+"""
+TURN_SECS = 2.0
+SAMPLE_SECS = 5.0
+GROWTH_MB = 4.0
+"""Between the first and the last third: caches fill, and the allocator keeps some."""
+GROWTH_FILES = 4
+CAUGHT_UP_SECS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    memory_mb: float
+    files: int
+
+
+def be_busy() -> None:
+    """The program in a busy terminal: it draws, and reports a prompt and the end of its turn, again and again."""
+    spool, told = Path(os.environ["LLMC_SPOOL"]), Path(os.environ["LLMC_SOAK_TOLD"], os.environ["LLMC_WORKER"])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    for turn in range(sys.maxsize):
+        digest = hashlib.sha256(f"{os.getpid()} {turn}".encode()).hexdigest()
+        for event in ({"event": "prompt", "sha256": digest}, {"event": "turn_end"}):
+            print(f"> {event['event']} {turn}", end="\r\n", flush=True)
+            unfinished = spool / f".{turn}"
+            unfinished.write_text(json.dumps(event))
+            unfinished.rename(spool / f"{time.time_ns():020d}.json")
+            time.sleep(TURN_SECS / 2)
+        told.write_text(str(turn + 1))
+
+
+def samples(fleet: Fleet, seconds: float) -> Iterator[Sample]:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        status = dict(line.split(":\t", 1) for line in Path(f"/proc/{fleet.daemon}/status").read_text().splitlines())
+        yield Sample(int(status["VmRSS"].split()[0]) / 1024, len(os.listdir(f"/proc/{fleet.daemon}/fd")))
+        time.sleep(SAMPLE_SECS)
+
+
+def growth(taken: list[Sample]) -> list[str]:
+    """What is more at the end than at the beginning."""
+    third = max(1, len(taken) // 3)
+    first, last = taken[:third], taken[-third:]
+    memory = _mean([sample.memory_mb for sample in last]) - _mean([sample.memory_mb for sample in first])
+    files = max(sample.files for sample in last) - max(sample.files for sample in first)
+    print(f"memory at first {first[0].memory_mb:.1f} MB, at last {last[-1].memory_mb:.1f} MB")
+    print(f"open files at first {first[0].files}, at last {last[-1].files}")
+    grown = {
+        f"the memory grew by {memory:.1f} MB": memory > GROWTH_MB,
+        f"{files} more open files": files > GROWTH_FILES,
+    }
+    return [what for what, so in grown.items() if so]
+
+
+def missed(fleet: Fleet, told: Path, names: tuple[str, ...]) -> list[str]:
+    """Prompts that a busy terminal reported and the log does not have."""
+
+    def logged() -> Counter[str]:
+        events = fleet.site.ledger.events.recent(limit=10_000_000)
+        return Counter(event.worker for event in events if event.signal == "hook.prompt")
+
+    reported = {name: int((told / name).read_text()) for name in names}
+    try:
+        wait_until(lambda: all(logged()[name] >= count for name, count in reported.items()), CAUGHT_UP_SECS)
+    except AssertionError:
+        known = logged()
+        return [
+            f"{name} reported {n} prompts, {known[name]} are known" for name, n in reported.items() if known[name] < n
+        ]
+    print(f"reports: {sum(reported.values())} prompts, all known")
+    return []
+
+
+def _mean(numbers: list[float]) -> float:
+    return sum(numbers) / len(numbers)
+
+
+def seat_busy(fleet: Fleet, count: int, told: Path) -> tuple[str, ...]:
+    """Workers are added while the daemon runs, as a person would."""
+    site = fleet.site
+    told.mkdir()
+    tip = fetch_source(site.git, site.root.path, "main")
+    names = tuple(f"busy{number}" for number in range(count))
+    for name in names:
+        spool = site.root.spool(name)
+        site.host.make_dir(spool)
+        env = {"PYTHONPATH": str(PROJECT), "LLMC_SOAK_TOLD": str(told), "LLMC_WORKER": name, "LLMC_SPOOL": spool}
+        site.ledger.add(seated(site, name, tip, "busy", BUSY, env))
+    return names
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=15.0)
+    parser.add_argument("--quiet", type=int, default=200)
+    parser.add_argument("--busy", type=int, default=20)
+    words = parser.parse_args()
+    with quiet_fleet(words.quiet, patrol_secs=60, agents=BUSY_AGENT) as fleet:
+        told = Path(fleet.site.root.path, "told")
+        names = seat_busy(fleet, words.busy, told)
+        wait_until(lambda: len(list(told.iterdir())) == len(names), CAUGHT_UP_SECS)
+        taken = list(samples(fleet, words.minutes * 60))
+        wrong = growth(taken) + missed(fleet, told, names)
+        wrong += [] if is_running(fleet.daemon) else ["the daemon has ended"]
+    print("\n".join(wrong) or "nothing grew, nothing was missed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["busy"]:
+        be_busy()
+    sys.exit(main())
