@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -81,6 +82,14 @@ def _prepare_codex(home: Path, url: str) -> None:
 def _accept_codex(home: Path, directory: Path) -> None:
     with (home / ".codex" / "config.toml").open("a") as settings:
         settings.write(f'\n[projects."{directory}"]\ntrust_level = "trusted"\n')
+
+
+def offer_codex_update(home: Path) -> None:
+    """The next start of Codex offers a newer version: what it last heard of one is on its disk."""
+    settings = home / ".codex" / "config.toml"
+    settings.write_text(settings.read_text().replace("check_for_update_on_startup = false\n", ""))
+    known = {"latest_version": "99.0.0", "last_checked_at": datetime.now(UTC).isoformat()}
+    (home / ".codex" / "version.json").write_text(json.dumps(known))
 
 
 def _prepare_gemini(home: Path, _url: str) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from testing.models.steps import Ask, Drop, Fail, Hang, Plan, Run, Step, Text, Write
-from testing.real_clis import merge_settings
+from testing.real_clis import merge_settings, offer_codex_update
 from testing.record_screens import Tour
 
 ASKING: Mapping[str, tuple[str, ...]] = {
@@ -68,6 +68,8 @@ def tours_of(cli: str) -> dict[str, Callable[[Tour], None]]:
     }
     if cli in ("claude", "codex", "gemini"):
         tours["plan"] = plan
+    if cli == "codex":
+        tours["update"] = update
     return tours
 
 
@@ -303,6 +305,14 @@ def _kill_inside(tour: Tour, pids: list[int]) -> None:
 
 
 # --- the start ------------------------------------------------------------------------------------
+
+
+def update(tour: Tour) -> None:
+    accepted(tour)
+    offer_codex_update(tour.machine.home)
+    tour.start("codex", "--no-daemon", wait=False)
+    tour.wait_for("Update now")
+    tour.frame("NEEDS_CONFIRMATION", "update", "notice")
 
 
 def start(tour: Tour) -> None:

@@ -60,8 +60,9 @@ class Anthropic:
 
     def act(self, act: Act, request: Request) -> tuple[Block, ...]:
         match act:
-            case Run(command, why):
-                return (Called("Bash", {"command": command, "description": why}),)
+            case Run(command, why, in_background=later):
+                more = {"run_in_background": True} if later else {}
+                return (Called("Bash", {"command": command, "description": why, **more}),)
             case Write(path, content):
                 where = f"{working_directory(request)}/{path}"
                 return (Called("Write", {"file_path": where, "content": content}),)

@@ -24,6 +24,8 @@ class Run:
     why: str = "Run the command"
     outside_sandbox: bool = False
     """Asks for it, where the CLI has a sandbox."""
+    in_background: bool = False
+    """Goes on without waiting for its end, where the CLI has a way to."""
 
 
 @dataclass(frozen=True, slots=True)
