@@ -2,6 +2,7 @@
 
 `python -m testing.prompt_line FILE` appends each submitted text to FILE, reports it into $LLMC_SPOOL where there is
 one, and writes a line of monotonic times to FILE.times: they tell what of a delivery was the receiver's own time.
+A command that is typed (`/clear`) opens a menu, which takes the first Enter for itself; it goes to FILE.commands.
 """
 
 from __future__ import annotations
@@ -43,6 +44,11 @@ def read_times(file: Path | str) -> list[Times]:
     return [Times(**json.loads(line)) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def commands_typed(file: Path | str) -> list[str]:
+    path = Path(f"{file}.commands")
+    return path.read_text().splitlines() if path.exists() else []
+
+
 class PromptLine:
     def __init__(self, file: str, spool: str | None) -> None:
         self._file = file
@@ -50,6 +56,7 @@ class PromptLine:
         self._draft = bytearray()
         self._times = Times()
         self._count = 0
+        self._menu_open = True
 
     def run(self) -> None:
         tty.setraw(0)
@@ -64,13 +71,25 @@ class PromptLine:
         if pasting and PASTE_ENDS not in self._draft[-CHUNK - len(PASTE_ENDS) :]:
             return
         now = time.monotonic()
-        if self._draft.endswith(b"\r"):
+        if self._draft.startswith(b"/") and self._draft.endswith(b"\r"):
+            self._take_command(self._draft.removesuffix(b"\r"))
+        elif self._draft.endswith(b"\r"):
             self._times.entered = now
             self._submit(bytes(self._draft[:-1]).removeprefix(PASTE_BEGINS).removesuffix(PASTE_ENDS))
         else:
             self._times.read = now
             self._show()
             self._times.shown = time.monotonic()
+
+    def _take_command(self, typed: bytearray) -> None:
+        if self._menu_open:
+            self._draft = typed
+        else:
+            with open(f"{self._file}.commands", "ab") as kept:
+                kept.write(typed + b"\n")
+            self._draft.clear()
+        self._menu_open = not self._menu_open
+        self._show()
 
     def _submit(self, text: bytes) -> None:
         with open(self._file, "ab") as kept:
@@ -97,11 +116,12 @@ class PromptLine:
         os.write(1, f"\r\x1b[2K> {' '.join(text.split())[-TAIL:]}".encode())
 
 
-def agent_table(name: str, file: Path | str, *, events: bool = True) -> str:
+def agent_table(name: str, file: Path | str, *, events: bool = True, clear: str = "") -> str:
     """This program as an agent of `config.toml`."""
     command = json.dumps([sys.executable, "-m", "testing.prompt_line", str(file)])
     return (
         f'\n[agents.{name}]\ncommand = {command}\npack = "generic"\nevents = {json.dumps(events)}\n'
+        f"clear = {json.dumps(clear)}\n"
         f"env = {{ PYTHONPATH = {json.dumps(str(Path(__file__).parents[1]))} }}\n"
     )
 

@@ -133,6 +133,12 @@ def installed_agents() -> dict[str, Path]:
 ONE_AT_A_TIME = pytest.mark.xdist_group("real agents")
 
 
+def agents(*names: str) -> pytest.MarkDecorator:
+    """Only these: each takes its time."""
+    chosen = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS if agent.name in names]
+    return pytest.mark.parametrize("real_agent", chosen, indirect=True)
+
+
 EACH_AGENT = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS]
 
 

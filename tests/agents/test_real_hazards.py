@@ -18,6 +18,7 @@ import pytest
 
 from llmc.root import Root
 from llmc.store.state_file import StateFile
+from llmc.tmux.server import NESTING
 from testing.models.steps import Hang, Run, Text
 from testing.real_agents import EACH_AGENT, AgentRoot, installed, machine_for, make_empty_root
 from testing.roots import own_environment
@@ -29,6 +30,7 @@ MANY_LINES = "{}, 5 KB:\n" + LINES
 LONG = "{}, 64 KB: " + "0123456789abcdef" * 4096
 DRAFT = "half a dra"
 CLEAR_LINE = "\x15"
+ESCAPE = "\x1b"
 LOOK_BACK = b"\x02[\x1b[5~"
 """tmux's prefix, its key for copy mode, and a page up."""
 BUSY_LOOP = [sys.executable, "-c", "while True: pass"]
@@ -163,6 +165,37 @@ def test_the_draft_of_somebody_who_is_attached_is_theirs(root: AgentRoot) -> Non
         _arrives(root, root.message(through), through)
     assert root.times_got(refused) == 0
     assert not any(DRAFT in prompt for prompt in root.models.prompts())
+
+
+def test_what_it_tells_its_commands_of_itself_is_kept_from_other_agents(root: AgentRoot, tmp_path: Path) -> None:
+    """Whoever starts LLMC from inside of an agent starts agents that know nothing of that one."""
+    told = tmp_path / "variables"
+    root.models.answer_with([Run(f"env -0 >{told}"), Text("Done.")])
+    root.message("Tell me your variables.")
+    wait_until(lambda: told.exists() and told.read_bytes().endswith(b"\0"), timeout=PATIENCE_SECS)
+    own = root.machine.namespace.run(["cat", f"/proc/{root.pane().pid}/environ"], env=root.machine.env).text
+    added = {entry.partition("=")[0] for entry in told.read_text().split("\0") if entry not in own.split("\0")}
+    of_itself = {name for name in added if name.startswith(("CLAUDE", "CODEX", "GEMINI", "OPENCODE", "AGENT", "AI_"))}
+    assert of_itself, "every one of them says something"
+    assert of_itself - NESTING == set()
+
+
+def test_a_turn_that_a_person_interrupts_is_noticed(root: AgentRoot) -> None:
+    """Not every CLI reports that; its screen tells."""
+    if root.machine.agent.name == "opencode":
+        pytest.skip("it wants the key twice, each at a moment of its own choice")
+    settings = {"policy.autonomy": "assist", "policy.quiet_after_secs": "2", "defaults.patrol_interval_secs": "1"}
+    for name, value in settings.items():
+        root.done("config", "set", name, value)
+    root.models.answer_with([Hang()])
+    root.done("reset", "w", "--yes")
+    root.done("start", "--worker", "w", "--prompt", "A task that is never answered.")
+    with root.person() as person:
+        wait_until(lambda: root.reading().state == "BUSY", timeout=PATIENCE_SECS)
+        person.types(ESCAPE)
+        wait_until(lambda: root.reading().state == "READY", timeout=PATIENCE_SECS)
+    wait_until(lambda: root.status()["work"] == "needs_input", timeout=PATIENCE_SECS)
+    root.done("config", "set", "policy.autonomy", "manual")
 
 
 def test_on_a_terminal_of_80_columns(small_root: AgentRoot) -> None:

@@ -12,7 +12,7 @@ from llmc.root import Root
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from testing.models.steps import Commit, Run, Step, Text
-from testing.real_agents import AGENTS, ONE_AT_A_TIME, AgentMachine, AgentRoot, make_agent_root
+from testing.real_agents import AgentMachine, AgentRoot, agents, make_agent_root
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
@@ -20,12 +20,6 @@ from testing.waiting import wait_until
 PATIENCE_SECS = 100.0
 TASK = "Add the feature."
 NOTE = "the session ended while you worked"
-
-
-def agents(*names: str) -> pytest.MarkDecorator:
-    """Only these: each takes its time."""
-    chosen = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS if agent.name in names]
-    return pytest.mark.parametrize("real_agent", chosen, indirect=True)
 
 
 def answers(prompt: str) -> list[Step]:

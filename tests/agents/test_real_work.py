@@ -32,6 +32,20 @@ def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
     assert "feature.txt" in _git(agent_root, "show", "--stat", "--format=%B", "main")
     assert agent_root.status()["status"] == "idle"
     assert _git(agent_root, "status", "--porcelain") == ""
+    _next_task_begins_afresh(agent_root)
+
+
+def _next_task_begins_afresh(agent_root: AgentRoot) -> None:
+    """The command that clears the conversation was typed, and its menu has not kept it from being run."""
+    agent_root.done("start", "--worker", "w", "--prompt", "Add another feature.")
+    wait_until(lambda: "Add another feature." in _words_of_the_last_request(agent_root), timeout=90)
+    assert "Add the feature." not in _words_of_the_last_request(agent_root)
+    assert len(agent_root.models.prompts()) == 2
+
+
+def _words_of_the_last_request(agent_root: AgentRoot) -> str:
+    requests = [request for request in agent_root.models.requests if not request.auxiliary]
+    return "\n".join(turn.text for turn in requests[-1].turns)
 
 
 def _git(agent_root: AgentRoot, *words: str, at: str = "") -> str:

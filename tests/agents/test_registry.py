@@ -37,6 +37,16 @@ def test_a_built_in_agent_can_be_started(name: str) -> None:
     assert agent.pack.composer is not None
 
 
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+def test_escape_is_pressed_only_to_refuse_what_a_dialog_asks(name: str) -> None:
+    """Elsewhere it interrupts what the agent is doing."""
+    agent = agent_named(name, settings())
+    pressed = [agent.submit, *agent.exit_keys, *(key for cue in agent.pack.cues for key in cue.pass_keys)]
+    answers = {choice: keys for cue in agent.pack.cues for choice, keys in cue.answers.items() if "Escape" in keys}
+    assert "Escape" not in pressed
+    assert set(answers) <= {"no"}
+
+
 def test_an_unknown_agent_is_told_with_those_that_there_are() -> None:
     with pytest.raises(LlmcError, match="no agent named 'clod'") as unknown:
         agent_named("clod", settings('[agents.mine]\ncommand = ["mine"]\n'))

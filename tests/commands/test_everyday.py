@@ -124,6 +124,7 @@ def test_a_failure_of_the_provider_is_no_crash(up: Story) -> None:
 
 
 def test_work_is_reviewed_sent_back_reworked_and_accepted(up: Story) -> None:
+    agent = up.pane("adam").pid
     first = up.work("adam", "write a.txt x", "commit Add a")
     shown = up.json("review")
     assert (shown["worker"], shown["commit_sha"]) == ("adam", first.commit_sha)
@@ -142,6 +143,8 @@ def test_work_is_reviewed_sent_back_reworked_and_accepted(up: Story) -> None:
     assert sorted(path.name for path in up.repository.iterdir() if path.suffix) == ["a.txt", "b.txt"]
     done = up.wait("adam", Work.IDLE, Session.UP)
     assert (done.current_prompt, done.commit_sha, done.rejected_sha) == ("", None, None)
+    assert up.pane("adam").pid == agent, "its worktree was reset under it"
+    up.work("adam", "write c.txt z", "commit Add c")
 
 
 def test_work_that_comes_back_unchanged_needs_the_person(up: Story) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -169,6 +170,18 @@ def test_down_ends_everything_and_remembers_that_it_was_meant(story: Story) -> N
     worker = story.worker("adam")
     assert (worker.session, worker.stopped_by_user, worker.crash_count) == (Session.DOWN, True, 0)
     assert running_daemon(story.root) is None
+
+
+def test_the_tmux_server_of_a_person_is_left_alone(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command is typed inside of it, and it has a session of the very name."""
+    own = ["tmux", "new-session", "-d", "-s", "llmc-adam", "-PF", "#{socket_path},#{pid},0 #{pane_pid}", "sleep 1000"]
+    variable, pane = subprocess.run(own, check=True, capture_output=True, text=True).stdout.split()
+    monkeypatch.setenv("TMUX", variable)
+    story.begin("adam").up()
+    assert story.pane("adam").server_pid != int(variable.split(",")[1])
+    story.llmc("nuke", "adam", "--yes")
+    story.llmc("down", "--force")
+    assert is_running(int(pane))
 
 
 def test_down_works_without_a_daemon(story: Story) -> None:

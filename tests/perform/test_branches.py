@@ -223,6 +223,20 @@ def test_accepting_again_tells_of_the_merge_that_was_cut_short(story: Story) -> 
     assert story.subjects() == ["first", "Add a"]
 
 
+def test_a_clean_up_that_fails_is_no_failed_merge(story: Story) -> None:
+    to_review(story)
+    lock = Path(story.git("rev-parse", "--git-path", "index.lock", cwd=story.worker("adam").worktree_path))
+    lock.touch()
+    said = story.llmc("accept", "adam").out
+    assert "adam: accepted as " in said
+    assert "note: it is merged, but the clean-up failed: " in said
+    assert story.subjects() == ["first", "Add a"]
+    lock.unlink()
+    story.llmc("reset", "adam", "--yes")
+    assert story.worker("adam").work is Work.IDLE
+    assert story.subjects() == ["first", "Add a"]
+
+
 def test_an_old_merge_is_no_proof_of_a_new_one(story: Story) -> None:
     begun_accept(story)
     story.llmc("reset", "adam", "--yes")

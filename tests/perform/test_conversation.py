@@ -15,7 +15,7 @@ from llmc.host.processes import is_running
 from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
 from llmc.observe.tending import tend_work
 from llmc.perform.settle import Settled, ask, settle
-from testing.prompt_line import agent_table
+from testing.prompt_line import agent_table, commands_typed
 from testing.story import LLMC, SILENT, Story, end_abruptly, script, told_in
 
 AWKWARD = [
@@ -96,18 +96,43 @@ def test_a_mebibyte_arrives_byte_for_byte(story: Story, with_daemon: bool) -> No
     assert kept.read_bytes() == text.encode()
 
 
+def test_texts_for_two_agents_at_once_do_not_cross(story: Story) -> None:
+    kept = {name: story.place / f"kept-by-{name}" for name in ("adam", "baker")}
+    story.begin(agents="".join(agent_table(f"line-{name}", file) for name, file in kept.items()))
+    for name in kept:
+        story.llmc("add", name, "--agent", f"line-{name}")
+        ask(story.site, name, ev.StartAsked(story.site.now()))
+    for number in range(3):
+        sent = [story.spawn("message", name, f"{number} for {name}. ") for name in kept]
+        assert [process.wait(60) for process in sent] == [0, 0]
+    assert {name: file.read_text() for name, file in kept.items()} == {
+        name: f"0 for {name}. 1 for {name}. 2 for {name}. " for name in kept
+    }
+
+
 def test_a_busy_agent_takes_it_into_its_queue(story: Story) -> None:
     online(story)
     send(story, script("hang"))
     story.until(lambda: "Working" in story.screen("adam"))
     receipt = receipt_of(send(story, script("nothing")))
     assert (receipt.outcome, receipt.proof) == (Outcome.QUEUED, Proof.COMPOSER)
+    assert "Working" in story.screen("adam"), "nothing has interrupted it"
 
 
 def test_a_silent_agent_proves_it_by_its_input_line(story: Story) -> None:
     online(story, "silent")
     receipt = receipt_of(send(story, script("say hello")))
     assert (receipt.outcome, receipt.proof) == (Outcome.DELIVERED, Proof.COMPOSER)
+
+
+def test_a_command_is_typed_and_its_menu_may_take_the_first_enter(story: Story) -> None:
+    kept = story.place / "kept"
+    story.begin("adam", agent="line", agents=agent_table("line", kept, clear="/clear"))
+    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    story.llmc("start", "--worker", "adam", "--prompt", "Look at the parser.")
+    assert commands_typed(kept) == ["/clear"]
+    assert "Look at the parser." in kept.read_text()
+    assert "/clear" not in kept.read_text()
 
 
 def test_copy_mode_of_somebody_who_looks_back_is_left(story: Story) -> None:
