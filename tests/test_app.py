@@ -52,6 +52,7 @@ def test_a_site_holds_what_the_settings_say(story: Story) -> None:
     assert app(story.root.path).site().root.path == site.root.path
 
 
+@pytest.mark.lesson(34, "a tmux server of our own, and exact names on it")
 def test_two_roots_have_servers_of_their_own(story: Story, tmp_path: Path) -> None:
     other = tmp_path / "other"
     story.llmc("init", "--source", str(story.repository), "--target", str(other))

@@ -74,6 +74,7 @@ def test_modules_are_small() -> None:
     assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
 
 
+@pytest.mark.lesson(37, "state changes under one kernel lock, briefly, and never twice at once")
 def test_decisions_do_not_sleep() -> None:
     core = modules(SOURCE / "core")
     assert core

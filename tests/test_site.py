@@ -36,6 +36,8 @@ def who_acts_for(story: Story, name: str) -> int | None:
     return holder.pid if holder is not None else None
 
 
+@pytest.mark.lesson(9, "one sender at a time for a terminal, across processes")
+@pytest.mark.lesson(33, "one at a time rebases a worktree")
 def test_one_at_a_time_acts_for_a_worker(story: Story) -> None:
     site = story.site
     with site.acting_for("adam"):

@@ -167,6 +167,7 @@ def test_shells_share_a_pack(name: str, pack: str) -> None:
     assert load_pack(name).name == pack
 
 
+@pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 def test_an_older_version_can_have_a_pack_of_its_own(directory: Path) -> None:
     (directory / "mytool-2.toml").write_text(SMALL.replace('version = "3"', 'version = "2.4-2.10"'))
     for version, label in (("3", "mytool@3"), ("3.7.1", "mytool@3"), ("2.9.9", "mytool@2.4-2.10")):

@@ -12,6 +12,8 @@ from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 
 
+@pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
+@pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.timeout(400)
 def test_an_installed_cli_is_as_llmc_knows_it(agent_machine: AgentMachine, tmp_path: Path) -> None:
     words = [str(LLMC), "--root", str(tmp_path / "none"), "doctor", "--agents", "--json"]

@@ -87,6 +87,7 @@ def _arrives(root: AgentRoot, receipt: dict[str, Any], text: str) -> None:
     wait_until(lambda: root.times_got(text) == 1, timeout=PATIENCE_SECS)
 
 
+@pytest.mark.lesson(12, "the first text waits for the agent's own start")
 def test_a_task_for_an_agent_that_is_still_starting_is_refused_or_waits(running: AgentRoot) -> None:
     running.models.answer_with([Text("Read.")])
     answer = running.llmc("start", "--worker", "w", "--prompt", "The very first task.", "--json")
@@ -118,6 +119,8 @@ def _busy_loop() -> Iterator[None]:
             loop.kill()
 
 
+@pytest.mark.lesson(5, "each paste has a buffer of its own, and tmux makes the brackets")
+@pytest.mark.lesson(9, "one sender at a time for a terminal, across processes")
 def test_two_senders_at_once(root: AgentRoot) -> None:
     texts = [MANY_LINES.format("The first sender"), MANY_LINES.format("The second sender")]
     with ThreadPoolExecutor() as pool:
@@ -126,6 +129,7 @@ def test_two_senders_at_once(root: AgentRoot) -> None:
         _arrives(root, receipt, text)
 
 
+@pytest.mark.lesson(3, "who was busy before proves nothing by being busy after")
 def test_an_agent_that_is_busy_gets_it_once(root: AgentRoot) -> None:
     root.models.answer_with(lambda prompt: [Text(SOME_WORDS, 4.0 if "slowly" in prompt else 0.0)])
     slow, meanwhile = ONE_LINE.format("Answer slowly"), ONE_LINE.format("Meanwhile")
@@ -136,6 +140,7 @@ def test_an_agent_that_is_busy_gets_it_once(root: AgentRoot) -> None:
     assert (root.times_got(slow), root.times_got(meanwhile)) == (1, 1)
 
 
+@pytest.mark.lesson(11, "copy mode is left first, and a dialog gets neither text nor Enter")
 def test_somebody_looks_back_in_the_terminal(root: AgentRoot) -> None:
     own_size = (root.pane().width, root.pane().height)
     with root.person() as person:
@@ -149,6 +154,7 @@ def test_somebody_looks_back_in_the_terminal(root: AgentRoot) -> None:
     wait_until(lambda: (root.pane().width, root.pane().height) == own_size)
 
 
+@pytest.mark.lesson(10, "a person's draft is waited for, never cleared or added to")
 def test_the_draft_of_somebody_who_is_attached_is_theirs(root: AgentRoot) -> None:
     refused, through = ONE_LINE.format("Behind your draft"), ONE_LINE.format("After your draft")
     with root.person() as person:
@@ -167,6 +173,7 @@ def test_the_draft_of_somebody_who_is_attached_is_theirs(root: AgentRoot) -> Non
     assert not any(DRAFT in prompt for prompt in root.models.prompts())
 
 
+@pytest.mark.lesson(35, "the agent is the terminal's own process, and knows of no agent around it")
 def test_what_it_tells_its_commands_of_itself_is_kept_from_other_agents(root: AgentRoot, tmp_path: Path) -> None:
     """Whoever starts LLMC from inside of an agent starts agents that know nothing of that one."""
     told = tmp_path / "variables"
@@ -180,6 +187,7 @@ def test_what_it_tells_its_commands_of_itself_is_kept_from_other_agents(root: Ag
     assert of_itself - NESTING == set()
 
 
+@pytest.mark.lesson(16, "interrupts and deaths that nobody reports are seen by process and screen")
 def test_a_turn_that_a_person_interrupts_is_noticed(root: AgentRoot) -> None:
     """Not every CLI reports that; its screen tells."""
     if root.machine.agent.name == "opencode":
@@ -205,6 +213,7 @@ def test_on_a_terminal_of_80_columns(small_root: AgentRoot) -> None:
         _arrives(small_root, small_root.message(text), text)
 
 
+@pytest.mark.lesson(11, "copy mode is left first, and a dialog gets neither text nor Enter")
 def test_an_open_dialog_gets_no_text_but_an_answer(small_root: AgentRoot) -> None:
     made = small_root.worktree / "made-with-permission"
     small_root.models.answer_with([Run(f"touch {made.name}", outside_sandbox=True), Text("Done.")])
@@ -236,6 +245,7 @@ def test_killed_before_the_text_was_typed(root: AgentRoot) -> None:
     _is_not_sent_again(root, text, at_most=0)
 
 
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
 @pytest.mark.parametrize("moment", ["when it is typed", "when it is shown"])
 def test_killed_on_the_way(root: AgentRoot, moment: str) -> None:
     text = MANY_LINES.format(f"Killed {moment}")
@@ -259,6 +269,8 @@ def _is_shown(root: AgentRoot) -> bool:
     return root.reading().composer not in ("", None)
 
 
+@pytest.mark.lesson(1, "a receipt says delivered, queued, undelivered or unknown, and never guesses success")
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
 def test_killed_after_it_took_the_text_and_before_it_could_say_so(root: AgentRoot) -> None:
     text = ONE_LINE.format("Killed after")
     root.models.answer_with([Hang()])

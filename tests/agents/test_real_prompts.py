@@ -34,6 +34,8 @@ REFUSED = {("codex", "bang")}
 """What the CLI runs as a command of its own, whatever stands before it: docs/agents.md lists them."""
 
 
+@pytest.mark.lesson(1, "a receipt says delivered, queued, undelivered or unknown, and never guesses success")
+@pytest.mark.lesson(7, "the Enter comes by itself, once the text is seen")
 @pytest.mark.timeout(240 * ROUNDS)
 def test_every_prompt_arrives_once_and_whole_or_the_receipt_says_why_not(agent_root: AgentRoot) -> None:
     agent = agent_root.machine.agent.name

@@ -98,6 +98,7 @@ def test_after_a_reboot_everybody_is_back_at_work(agent_machine: AgentMachine, t
     assert root.status()["crash_count"] == 0
 
 
+@pytest.mark.lesson(13, "the loss of a session never erases the work")
 @agents("claude")
 @pytest.mark.timeout(300)
 def test_unasked_it_is_only_shown(agent_machine: AgentMachine, tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ def git(repository: Path, *words: str) -> str:
     return subprocess.run(["git", "-C", repository, *words], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.timeout(300)
 def test_a_prompt_reaches_the_model_byte_for_byte_and_its_work_is_done(
     agent_machine: AgentMachine, tmp_path: Path

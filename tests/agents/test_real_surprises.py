@@ -34,6 +34,7 @@ def watched_npm(machine: AgentMachine, where: Path) -> AgentMachine:
     return replace(machine, env={**machine.env, "PATH": f"{npm.parent}:{machine.env['PATH']}"})
 
 
+@pytest.mark.lesson(11, "copy mode is left first, and a dialog gets neither text nor Enter")
 @agents("codex")
 @pytest.mark.timeout(240)
 def test_an_update_that_is_offered_is_never_installed(agent_machine: AgentMachine, tmp_path: Path) -> None:
@@ -53,6 +54,7 @@ def test_an_update_that_is_offered_is_never_installed(agent_machine: AgentMachin
     assert not (tmp_path / "installed").exists()
 
 
+@pytest.mark.lesson(20, "who has something running in the background is busy")
 @agents("claude")
 @pytest.mark.timeout(240)
 def test_what_it_left_running_in_the_background_is_waited_for(agent_machine: AgentMachine, tmp_path: Path) -> None:

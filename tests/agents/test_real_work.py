@@ -15,6 +15,10 @@ from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
 
 
+@pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
+@pytest.mark.lesson(6, "slash commands are typed, and a menu may take their first Enter")
+@pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
+@pytest.mark.lesson(32, "files of ours never show in a worktree's status or commits")
 @pytest.mark.timeout(240)
 def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
     agent_root.models.answer_with([Commit("feature.txt"), Text("Done.")])

@@ -16,6 +16,8 @@ RECORDED = {recording.name: recording for recording in recordings(SCREENS)}
 DIALOGS = ("permission", "question", "plan", "trust", "bypass", "login", "theme")
 
 
+@pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
+@pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
 @pytest.mark.parametrize("recording", RECORDED.values(), ids=RECORDED)
 def test_a_screen_is_read_as_what_it_is(recording: Recording) -> None:
     reading = recording.read()
@@ -24,6 +26,7 @@ def test_a_screen_is_read_as_what_it_is(recording: Recording) -> None:
         assert reading.detail == recording.facts["detail"]
 
 
+@pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
 @pytest.mark.parametrize("recording", RECORDED.values(), ids=RECORDED)
 def test_without_title_and_process_it_is_never_ready_by_mistake(recording: Recording) -> None:
     """Between two steps the text alone may look idle: then it is at most a guess."""
@@ -34,11 +37,13 @@ def test_without_title_and_process_it_is_never_ready_by_mistake(recording: Recor
         assert reading.state != "NEEDS_CONFIRMATION"
 
 
+@pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.parametrize("name", pack_names())
 def test_every_example_is_decided_by_its_cue(name: str) -> None:
     assert list(wrong_examples(load_pack(name), str(SCREENS))) == []
 
 
+@pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.parametrize("cli", ["claude", "codex", "gemini", "opencode"])
 def test_there_are_recordings_of_every_state(cli: str) -> None:
     mine = [recording for recording in RECORDED.values() if recording.cli == cli]

@@ -26,6 +26,7 @@ def test_the_settings_know_the_same_agents() -> None:
     assert set(BUILT_IN_AGENTS) == set(BUILT_IN)
 
 
+@pytest.mark.lesson(32, "files of ours never show in a worktree's status or commits")
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
 def test_a_built_in_agent_can_be_started(name: str) -> None:
     agent = agent_named(name, settings())
@@ -37,6 +38,7 @@ def test_a_built_in_agent_can_be_started(name: str) -> None:
     assert agent.pack.composer is not None
 
 
+@pytest.mark.lesson(8, "Escape only to refuse what a dialog asks")
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
 def test_escape_is_pressed_only_to_refuse_what_a_dialog_asks(name: str) -> None:
     """Elsewhere it interrupts what the agent is doing."""

@@ -188,6 +188,7 @@ def check_status(document, *, running):
         check_fields(worker["evidence"], {"signal": str, "at_unix": NUMBER})
 
 
+@pytest.mark.lesson(23, "status tells what is there, and how old that knowledge is")
 def test_status_as_json_without_a_daemon(place):
     for words in (["status", "--json"], ["status", "--json", "--root", str(place.root)]):
         document = json.loads(place.llmc.run(*words).out)

@@ -66,6 +66,7 @@ def test_the_daemon_keeps_it_current_and_the_status_shows_it(story: Story) -> No
     story.until(lambda: "!" not in story.llmc("status").out)
 
 
+@pytest.mark.lesson(23, "status tells what is there, and how old that knowledge is")
 def test_what_nobody_keeps_current_is_not_shown_as_if_it_were(story: Story) -> None:
     seen = {"at_unix": 0, "files_touched": 1, "with_branch": [{"path": "f", "kind": "content"}]}
     cache = {"schema": 1, "branch": "main", "workers": {"adam": seen}, "with_each_other": []}

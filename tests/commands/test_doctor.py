@@ -539,6 +539,7 @@ def test_a_session_without_a_worker(doctor, root, adam):
         assert doctor().codes == set()
 
 
+@pytest.mark.lesson(21, "not knowing moves nobody")
 def test_a_tmux_that_does_not_answer_says_nothing_about_sessions(doctor, root, programs):
     add_worker(root, "adam", session=Session.UP)
     write_program(programs / "tmux", "[ $1 = -V ] && echo tmux 3.3a || { echo protocol version mismatch >&2; exit 1; }")

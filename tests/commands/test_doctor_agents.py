@@ -70,6 +70,7 @@ def test_a_cli_of_ones_own_that_reports_is_tried_from_end_to_end(programs, tried
     assert (checks["prompt"], checks["delivery"], checks["answer"]) == ("ok", "ok", "ok"), json.dumps(own, indent=1)
 
 
+@pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 def test_another_version_and_another_prompt(programs, tried, root):
     write_cli(programs, "claude", "9.9.1", "printf 'Welcome to the new look\\n=> '; exec cat")
     describe(root, "\n[agents.claude]\nready_timeout_secs = 2\n")
@@ -82,6 +83,7 @@ def test_another_version_and_another_prompt(programs, tried, root):
     assert "the new look" in said
 
 
+@pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
 def test_a_cli_whose_hooks_do_not_run(programs, tried, root):
     rule = "─" * 40
     screen = f"printf '\\n{rule}\\n❯ \\n{rule}\\n'; while IFS= read -r line; do :; done"

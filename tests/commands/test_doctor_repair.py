@@ -205,6 +205,7 @@ def test_a_state_without_a_backup_is_rebuilt(repaired, root, adam, git):
     assert (worker.work, worker.commit_sha, worker.base_sha) == (Work.NEEDS_REVIEW, sha, adam.base_sha)
 
 
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
 def test_a_text_in_a_restored_state_is_not_sent_again(repaired, root):
     step = Step("adam-1", "Deliver", {"text": "hello", "purpose": "task"})
     add_worker(root, "adam", work=Work.WORKING, resume_work=Work.IDLE, pending=(step,))
@@ -496,6 +497,7 @@ def test_a_rebase_whose_own_files_are_damaged(repaired, root, adam, git):
     assert before in (backup.branch_sha, branch_tip(git, root.path, "llmc/adam"))
 
 
+@pytest.mark.lesson(28, "whatever drops work keeps a backup first")
 def test_an_idle_worker_with_changes(repaired, root, adam, git):
     Path(adam.worktree_path, "README").write_text("changed\n")
     repaired()

@@ -58,6 +58,7 @@ def leave_behind(site):
     return wait_until(found)[0]
 
 
+@pytest.mark.lesson(36, "a process tree is ended whole, adopted children included")
 @pytest.mark.parametrize("words", [("down", "--force"), ("nuke", "adam", "--yes")])
 def test_what_a_crashed_agent_left_behind_ends_too(up, root, words, capsys):
     stray = leave_behind(up)

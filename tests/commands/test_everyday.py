@@ -79,6 +79,7 @@ def test_one_can_wait_for_the_end(up: Story) -> None:
 # --- what an agent may come to ----------------------------------------------------------------------
 
 
+@pytest.mark.lesson(14, "the end of a turn is not the end of the work: git decides")
 def test_a_turn_without_a_commit_needs_the_person_and_a_message_lets_it_go_on(up: Story) -> None:
     up.task("adam", "say what now?")
     waiting = up.wait("adam", Work.NEEDS_INPUT)
@@ -111,6 +112,7 @@ def test_a_permission_dialog_needs_the_person_and_takes_no_message(up: Story) ->
     up.wait("adam", Work.NEEDS_REVIEW)
 
 
+@pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
 def test_a_failure_of_the_provider_is_no_crash(up: Story) -> None:
     up.task("adam", "fail rate_limit come back at noon")
     waiting = up.wait("adam", Work.NEEDS_INPUT)
@@ -123,6 +125,7 @@ def test_a_failure_of_the_provider_is_no_crash(up: Story) -> None:
 # --- review, reject, accept -------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(29, "a worktree is reset in place, under its running agent")
 def test_work_is_reviewed_sent_back_reworked_and_accepted(up: Story) -> None:
     agent = up.pane("adam").pid
     first = up.work("adam", "write a.txt x", "commit Add a")
@@ -247,6 +250,7 @@ def test_nothing_is_removed_unasked(up: Story) -> None:
 # --- looking ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
 def test_everything_can_be_looked_at(up: Story) -> None:
     up.work("adam", "say hello there", "write a.txt x", "commit Add a")
     assert "hello there" in up.llmc("peek", "adam", "-n", "100").out
@@ -319,6 +323,7 @@ def came_to_rest(story: Story) -> Worker:
     return story.worker("adam")
 
 
+@pytest.mark.lesson(38, "an intention is saved before its effect, and an effect can be repeated")
 @pytest.mark.parametrize(
     ("seed", "daemon"), [*((seed, True) for seed in range(5)), *((seed, False) for seed in range(5, 7))]
 )

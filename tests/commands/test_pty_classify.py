@@ -143,6 +143,7 @@ def test_a_broken_pack_is_told_by_the_check_and_the_doctor(documented: Path) -> 
     assert "pack-broken" in {finding["code"] for finding in json.loads(doctor.stdout)["findings"]}
 
 
+@pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 def test_an_example_that_no_longer_fits_is_told(documented: Path) -> None:
     (documented / "packs" / "mytool" / "busy.txt").write_text("* baking\n\n>\n")
     check = subprocess.run([PROGRAM, "config", "check"], cwd=documented, capture_output=True, text=True, check=False)

@@ -68,6 +68,7 @@ def test_busy_is_seen_although_the_composer_is_there():
     assert (reading.state, reading.cue, reading.composer, reading.summary) == ("BUSY", "spinner", "", "is Working")
 
 
+@pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
 @pytest.mark.parametrize(
     ("above", "detail", "cue"),
     [("Do you trust this folder?", "trust", "trust"), (" ❯ 1. Yes\n   2. No", None, "choice")],
@@ -88,6 +89,7 @@ def test_an_error_has_its_detail_and_what_to_do():
     assert read("it broke").detail is None
 
 
+@pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
 def test_an_error_that_something_was_said_after_is_over():
     assert read(box(above="  ⎿  usage limit reached\n\n● All is well again.")).state == "READY"
 
@@ -133,6 +135,7 @@ def holds(condition: Condition, screen: Screen, *, unless: Condition | None = No
     return read_screen(Pack("p", RULED, (cue,), frame=re.compile("^╭")), screen).state == "BUSY"
 
 
+@pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
 @pytest.mark.parametrize(
     ("region", "there", "elsewhere"),
     [
@@ -158,6 +161,7 @@ def test_a_dialog_begins_at_its_frame():
     assert not holds(seen("dialog", "Allow"), Screen("Allow? y"))
 
 
+@pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
 def test_only_so_many_lines_are_looked_at():
     screen = Screen("one\n\ntwo\n\nthree\n\n")
     assert holds(seen("whole", "two", 2), screen)

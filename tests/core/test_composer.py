@@ -47,10 +47,12 @@ def test_rules_in_the_conversation_do_not_matter():
     assert composer(RULED, f"{LINE}\na table\n{LINE}\n" + box("❯ typed") + f"\n{LINE}\n") == "typed"
 
 
+@pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
 def test_a_prompt_in_the_conversation_is_no_composer():
     assert composer(RULED, "❯ what was asked before\n\n● an answer\n") is None
 
 
+@pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
 def test_a_box_with_something_below_it_that_was_said_later_is_history():
     assert composer(RULED, box("❯ asked before") + "\n● an answer\n") is None
 
@@ -165,6 +167,7 @@ def test_what_terminals_show_each_in_their_own_way_does_not_matter(typed):
     assert composer_holds(BARE, typed, "Fix 🤖 the\tparser's tests")
 
 
+@pytest.mark.lesson(10, "a person's draft is waited for, never cleared or added to")
 @given(st.text(min_size=1).filter(lambda text: text.strip()), st.text("abcXYZ019", min_size=1))
 def test_somebodys_words_around_the_text_are_noticed(text, words):
     assert composer_holds(None, text, text)

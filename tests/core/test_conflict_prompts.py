@@ -24,6 +24,7 @@ FILES = (
 STANDING = Standing("Add a parser\n\nwith tests", "llmc/adam", "main", "Add parser", 2, ("1234567 Rework it",))
 
 
+@pytest.mark.lesson(31, "a conflict is handed over with the task, the files and numbered steps")
 def test_a_conflict_is_told_with_the_task_the_files_and_numbered_steps():
     """Without the task agents throw their own work away."""
     text = conflict_prompt(STANDING, FILES, ["make test", "make lint"])
@@ -42,6 +43,7 @@ def test_a_conflict_is_told_with_the_task_the_files_and_numbered_steps():
     assert "`git show :2:FILE` is the version of main, `git show :3:FILE` is yours" in text
 
 
+@pytest.mark.lesson(31, "a conflict is handed over with the task, the files and numbered steps")
 def test_it_says_why():
     text = conflict_prompt(STANDING, FILES, [])
     assert (

@@ -69,12 +69,14 @@ QUIET = ((SOON, EMPTY, LOOK), (SOON, EMPTY, END))
 # --- it arrives ----------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
 def test_the_agent_reports_the_prompt():
     action, progress = play(*SENT, (SOON, FILLED, LOOK), (SOON, HEARD, END), reports_events=True)
     assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
     assert progress.attempts == 1
 
 
+@pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
 def test_the_composer_was_filled_and_is_empty():
     action, progress = play(*SENT, *QUIET)
     assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
@@ -97,6 +99,7 @@ def test_a_report_that_never_comes_leaves_the_composer_as_proof():
     assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
 
 
+@pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
 @pytest.mark.parametrize("seen", [EMPTY, BUSY_HIDDEN])
 def test_an_agent_that_always_reported_and_does_not_now_may_not_have_got_it(seen):
     proven = {"reports_events": True, "events_proven": True}
@@ -116,6 +119,7 @@ def test_an_agent_that_submits_a_paste_by_itself_and_says_so():
     assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
 
 
+@pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
 def test_a_single_look_at_a_half_drawn_screen_proves_nothing():
     action, progress = play(*SENT, (SOON, HIDDEN, LOOK), (SOON, FILLED, LOOK), (LATER, FILLED, SUBMIT), *QUIET)
     assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
@@ -125,11 +129,13 @@ def test_a_single_look_at_a_half_drawn_screen_proves_nothing():
 # --- it is queued --------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(3, "who was busy before proves nothing by being busy after")
 def test_a_busy_agent_takes_it_into_its_queue():
     action, _ = play((SOON, BUSY, PASTE), (SOON, BUSY_FILLED, SUBMIT), (SOON, BUSY, LOOK), (SOON, BUSY, END))
     assert ended(action) == (Outcome.QUEUED, Proof.COMPOSER)
 
 
+@pytest.mark.lesson(3, "who was busy before proves nothing by being busy after")
 def test_being_busy_before_confirms_nothing_by_being_busy_after():
     sent = ((SOON, BUSY, PASTE), (SOON, BUSY_FILLED, SUBMIT))
     action, _ = play(*sent, (SOON, BUSY_HIDDEN, LOOK), (PROVEN_WITHIN, BUSY_HIDDEN, END))
@@ -151,6 +157,7 @@ def test_what_only_looked_busy_may_report_the_prompt_at_once():
 # --- it is refused -------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(11, "copy mode is left first, and a dialog gets neither text nor Enter")
 @pytest.mark.parametrize("dialog", [DIALOG, DIALOG_OVER_DRAFT])
 def test_a_dialog_would_take_the_text_for_an_answer(dialog):
     action, progress = play((SOON, dialog, END))
@@ -160,11 +167,13 @@ def test_a_dialog_would_take_the_text_for_an_answer(dialog):
     assert progress.attempts == 0
 
 
+@pytest.mark.lesson(10, "a person's draft is waited for, never cleared or added to")
 def test_a_draft_is_waited_for():
     action, _ = play((SOON, DRAFT, LOOK), (SOON, DRAFT, LOOK), *SENT, *QUIET)
     assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
 
 
+@pytest.mark.lesson(10, "a person's draft is waited for, never cleared or added to")
 def test_a_draft_that_stays_is_left_alone():
     action, progress = play((SOON, DRAFT, LOOK), (MUCH_LATER, DRAFT, END))
     assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
@@ -179,6 +188,7 @@ def test_our_own_text_from_before_is_a_draft_like_any_other():
     assert action.refused
 
 
+@pytest.mark.lesson(12, "the first text waits for the agent's own start")
 def test_an_agent_without_a_composer_is_waited_for():
     action, _ = play((SOON, HIDDEN, LOOK), (SOON, HIDDEN, LOOK), *SENT, *QUIET)
     assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
@@ -205,6 +215,7 @@ def test_an_agent_that_has_ended_gets_nothing():
 # --- copy mode -----------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(11, "copy mode is left first, and a dialog gets neither text nor Enter")
 def test_copy_mode_is_left_before_anything_is_typed():
     action, _ = play((SOON, COPY_MODE, LEAVE), *SENT, *QUIET)
     assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
@@ -265,12 +276,14 @@ def test_a_text_that_nobody_ever_reads_may_be_read_later():
     assert "look before you resend" in action.reason
 
 
+@pytest.mark.lesson(10, "a person's draft is waited for, never cleared or added to")
 def test_a_text_between_somebodys_words_is_left_to_them_and_not_pasted_again():
     action, progress = play((SOON, EMPTY, PASTE), (SOON, MIXED, LOOK), (SOON, EMPTY, LOOK), (SEEN_WITHIN, EMPTY, END))
     assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
     assert (progress.attempts, progress.submits) == (1, 0)
 
 
+@pytest.mark.lesson(11, "copy mode is left first, and a dialog gets neither text nor Enter")
 def test_a_dialog_that_opens_after_the_paste_gets_no_enter():
     action, _ = play((SOON, EMPTY, PASTE), (SOON, DIALOG, END))
     assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
@@ -280,6 +293,7 @@ def test_a_dialog_that_opens_after_the_paste_gets_no_enter():
 # --- the Enter -----------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(7, "the Enter comes by itself, once the text is seen")
 def test_a_swallowed_enter_is_pressed_again():
     action, progress = play(*SENT, (SOON, FILLED, LOOK), (LATER, FILLED, SUBMIT), *QUIET)
     assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
@@ -304,6 +318,7 @@ def test_a_dialog_in_front_of_the_composer_says_nothing():
     assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
 
 
+@pytest.mark.lesson(7, "the Enter comes by itself, once the text is seen")
 def test_an_enter_that_nobody_has_read_is_not_pressed_again():
     waiting = [(LATER, UNREAD_FILLED, LOOK)] * 20
     action, progress = play(*SENT, *waiting, (SOON, FILLED, LOOK), *QUIET)
@@ -316,6 +331,7 @@ def test_an_enter_that_nobody_ever_reads_may_be_read_later():
     assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
 
 
+@pytest.mark.lesson(11, "copy mode is left first, and a dialog gets neither text nor Enter")
 def test_a_dialog_gets_no_second_enter():
     dialog = {**FILLED, "dialog": "permission"}
     action, progress = play(*SENT, (SOON, dialog, LOOK), (LATER, dialog, LOOK), (SOON, HEARD, END))
@@ -378,6 +394,8 @@ def history(scenes, reports):
             return
 
 
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
+@pytest.mark.lesson(7, "the Enter comes by itself, once the text is seen")
 @given(st.lists(st.one_of(LIKELY, ANYTHING), max_size=60), REPORTS)
 def test_nothing_is_sent_twice_or_blindly(scenes, reports):
     seen = list(history(scenes, reports))
@@ -391,6 +409,7 @@ def test_nothing_is_sent_twice_or_blindly(scenes, reports):
     assert set(targets) <= {("", None, False)}
 
 
+@pytest.mark.lesson(1, "a receipt says delivered, queued, undelivered or unknown, and never guesses success")
 @given(st.lists(st.one_of(LIKELY, ANYTHING), max_size=60), REPORTS)
 def test_nothing_is_claimed_without_proof(scenes, reports):
     seen = list(history(scenes, reports))

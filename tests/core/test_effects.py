@@ -99,6 +99,7 @@ def test_steps_cannot_be_changed_by_accident():
         step.args["force"] = True
 
 
+@pytest.mark.lesson(33, "one at a time rebases a worktree")
 def test_everything_that_moves_the_branch_owns_the_worktree():
     assert set(OWNS_WORKTREE) == {RebaseWork, MergeWork, ResetWorktree, RemoveWorker}
     assert not any(issubclass(kind, OWNS_WORKTREE) for kind in (StartSession, StopSession, Deliver, ClearConversation))

@@ -397,11 +397,13 @@ def refusal(worker: Worker, happening: Happening) -> IllegalEventError:
     return refused.value
 
 
+@pytest.mark.lesson(33, "one at a time rebases a worktree")
 @pytest.mark.parametrize("command", NEEDS_FREE)
 def test_one_thing_at_a_time(command):
     assert "in the middle of something (ResetWorktree)" in refusal(with_steps(ready_for(command), RESET), command).what
 
 
+@pytest.mark.lesson(12, "the first text waits for the agent's own start")
 @pytest.mark.parametrize("session", [Session.DOWN, Session.STARTING, Session.CRASHED])
 @pytest.mark.parametrize("command", NEEDS_SESSION)
 def test_an_agent_that_does_not_run_gets_no_text(command, session):
@@ -422,6 +424,7 @@ def test_a_worker_that_is_being_removed_takes_no_orders(row):
         assert "is being removed" in refusal(leaving, row.event).what
 
 
+@pytest.mark.lesson(33, "one at a time rebases a worktree")
 def test_an_agent_in_the_middle_of_a_turn_is_not_rebased():
     busy = replace(STANDING[Work.NEEDS_REVIEW], turn=Turn.OPEN)
     assert "in the middle of a turn" in refusal(busy, REBASE_ASKED).what
@@ -649,6 +652,7 @@ def after(worker: Worker, *happenings: Happening, policy: Policy = MANUAL) -> Wo
 # --- what a change leaves behind -----------------------------------------------------------------
 
 
+@pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
 def test_evidence_has_signal_time_and_content():
     evidence = after(AT_WORK, turn_over(B)).evidence
     assert (evidence.signal, evidence.at_unix, evidence.detail) == ("hook.turn_end", NOW, f"commit {B[:12]}")
@@ -771,6 +775,7 @@ LOSSES = [
 ]
 
 
+@pytest.mark.lesson(13, "the loss of a session never erases the work")
 @pytest.mark.parametrize("work", Work)
 @pytest.mark.parametrize("loss", LOSSES, ids=["gone", "closed", "crashed", "killed", "nobody saw"])
 def test_going_offline_never_erases_the_work(work, loss):
@@ -788,6 +793,7 @@ def test_going_offline_never_erases_the_work(work, loss):
     assert found.current_prompt == started.current_prompt == worker.current_prompt
 
 
+@pytest.mark.lesson(14, "the end of a turn is not the end of the work: git decides")
 @pytest.mark.parametrize(
     ("event", "work"),
     [
@@ -801,6 +807,7 @@ def test_the_end_of_a_turn_means_stopped_talking_and_git_decides_what_that_is(ev
     assert after(AT_WORK, event).work is work
 
 
+@pytest.mark.lesson(14, "the end of a turn is not the end of the work: git decides")
 def test_a_turn_that_ends_with_only_the_rejected_commit_is_no_rework():
     """The end of a turn is not "done": the commit that was sent back is still the same one."""
     ended = after(STANDING[Work.REJECTED], turn_over(A))
@@ -808,6 +815,7 @@ def test_a_turn_that_ends_with_only_the_rejected_commit_is_no_rework():
     assert ended.evidence.detail == "its turn ended with no new commit since the rejection"
 
 
+@pytest.mark.lesson(16, "interrupts and deaths that nobody reports are seen by process and screen")
 def test_an_end_that_no_report_tells_of_is_seen_by_the_process():
     """Reports miss kills: the process itself closes the turn, and the work stays."""
     killed = after(AT_WORK, occurs(ev.AgentExited, None, signal=9))
@@ -822,6 +830,7 @@ def test_a_screen_that_was_read_before_something_else_happened_says_nothing():
     assert since.work is Work.NEEDS_REVIEW
 
 
+@pytest.mark.lesson(16, "interrupts and deaths that nobody reports are seen by process and screen")
 @pytest.mark.parametrize(
     ("reading", "why"),
     [
@@ -838,6 +847,7 @@ def test_what_reports_miss_the_screen_shows_to_who_may_be_helped(reading, why):
     assert after(helped, TOOL).work is Work.WORKING  # and the agent's own word is the last
 
 
+@pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
 @pytest.mark.parametrize("kind", ["rate_limit", "auth", "api", "network"])
 def test_a_rate_limit_or_a_login_is_no_crash_and_no_work(kind):
     """A rate limit, a login screen, an exhausted quota are waited for by a person, and counted as no crash."""
@@ -847,6 +857,7 @@ def test_a_rate_limit_or_a_login_is_no_crash_and_no_work(kind):
     assert f"({kind}): resets 3pm" in failed.evidence.detail
 
 
+@pytest.mark.lesson(20, "who has something running in the background is busy")
 def test_something_that_still_runs_in_the_background_is_busy_not_done():
     """The turn is over, its shells and sub-agents are not: even a commit is no review yet."""
     waiting = after(AT_WORK, turn_over(B, background=True))
@@ -855,6 +866,7 @@ def test_something_that_still_runs_in_the_background_is_busy_not_done():
     assert after(waiting, turn_over(B)).work is Work.NEEDS_REVIEW
 
 
+@pytest.mark.lesson(21, "not knowing moves nobody")
 @pytest.mark.parametrize("policy", [MANUAL, ASSIST, AUTO], ids=lambda policy: policy.autonomy.value)
 @pytest.mark.parametrize("work", Work)
 @pytest.mark.parametrize(
@@ -886,6 +898,7 @@ def quiet_forever(worker: Worker, policy: Policy) -> Worker:
     return worker
 
 
+@pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
 @pytest.mark.parametrize("policy", [MANUAL, ASSIST, AUTO], ids=lambda policy: policy.autonomy.value)
 @pytest.mark.parametrize("work", Work)
 def test_idleness_alone_ends_nobody(policy, work):
@@ -902,6 +915,7 @@ def crash_and_come_back(worker: Worker, at: float) -> Worker:
     return decide(worker, ev.SessionReady(at + 1, worker.pending[0].id, True), AUTO).worker
 
 
+@pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
 def test_restarts_are_bounded_and_come_later_and_later():
     """After a few crashes in a day the worker is in error, and no longer restarted."""
     worker, delays = AT_WORK, []
@@ -934,6 +948,7 @@ def test_nothing_is_restarted_unasked(policy):
     ]
 
 
+@pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
 def test_a_stop_that_the_user_asked_for_is_remembered():
     """A crash that waits for its restart is not restarted after the user has said `down`."""
     crashed = after(AT_WORK, CRASHED, policy=AUTO)
@@ -957,6 +972,7 @@ def test_a_stop_is_not_forgotten_because_something_before_it_failed(trouble):
     assert steps_of(stopping) == "stop"
 
 
+@pytest.mark.lesson(39, "the daemon never undoes what a command did")
 @pytest.mark.parametrize("turn", Turn)
 def test_a_stop_is_not_forgotten_because_of_a_reset(turn):
     """The user said `down`, then `reset`: the worker is reset and stays down."""
@@ -966,6 +982,7 @@ def test_a_stop_is_not_forgotten_because_of_a_reset(turn):
     assert (done.work, done.session, done.stopped_by_user) == (Work.IDLE, Session.DOWN, True)
 
 
+@pytest.mark.lesson(39, "the daemon never undoes what a command did")
 def test_a_worker_that_is_being_removed_is_not_restarted():
     """It had crashed, and its restart was due."""
     leaving = after(AT_WORK, CRASHED, REMOVAL, policy=AUTO)
@@ -994,6 +1011,7 @@ def test_the_end_that_was_asked_for_is_no_crash(work):
     assert after(stopping, occurs(ev.AgentExited, None, signal=15), policy=AUTO).crash_count == 0
 
 
+@pytest.mark.lesson(38, "an intention is saved before its effect, and an effect can be repeated")
 def test_the_intention_is_saved_before_the_effect():
     """What is to be done is part of the decision itself: a crash right after it loses nothing."""
     decision = decide(UP, TASK(UP), MANUAL)
@@ -1005,6 +1023,7 @@ def test_the_intention_is_saved_before_the_effect():
     assert decision.notices == ()
 
 
+@pytest.mark.lesson(38, "an intention is saved before its effect, and an effect can be repeated")
 @pytest.mark.parametrize(
     ("worker", "result"),
     [
@@ -1033,6 +1052,7 @@ def test_a_text_that_failed_on_its_way_may_have_arrived():
     assert [notice.kind for notice in decision.notices] == ["unknown"]
 
 
+@pytest.mark.lesson(1, "a receipt says delivered, queued, undelivered or unknown, and never guesses success")
 def test_an_unknown_delivery_is_neither_repeated_nor_called_a_success():
     """The person is told; nothing is sent again."""
     sending = after(UP, TASK, RESET_DONE, DELIVERED)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from llmc.core.outlook import reporting
 from llmc.model import Session, Turn, Worker
 
@@ -14,11 +16,13 @@ def test_an_agent_that_reports_with_its_first_prompt_has_nothing_to_prove_before
     assert reporting(STARTED, can_report=True, reports_start=False).startswith("not proven yet: codex")
 
 
+@pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
 def test_an_agent_that_was_given_a_text_and_did_not_report_it():
     given = replace(STARTED, turn=Turn.UNKNOWN)
     assert "did not report it" in reporting(given, can_report=True, reports_start=False)
 
 
+@pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
 def test_an_agent_that_should_have_reported_its_start():
     assert "did not report its start" in reporting(STARTED, can_report=True, reports_start=True)
 

@@ -163,6 +163,7 @@ def test_a_stop_that_was_asked_for_outlives_a_restart_that_was_due():
 # --- rate limits, logins, providers -----------------------------------------------------------------
 
 
+@pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
 def test_a_rate_limit_is_waited_for_and_gone_on_from():
     limited = play(AT_WORK, ev.TurnFailed(NOW, "rate_limit", "resets 3pm", until=NOW + 3600))
     assert (limited.work, limited.blocked) == (Work.NEEDS_INPUT, Blocked("rate_limit", NOW, NOW + 3600))
@@ -202,6 +203,7 @@ def test_a_block_is_shown_and_waited_for_by_a_person(kind, policy):
     )  # fmt: skip
 
 
+@pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
 def test_only_a_person_can_log_in():
     assert dict(play(AT_WORK, ev.TurnFailed(NOW, "auth")).timers) == {}
 
@@ -213,6 +215,7 @@ def test_who_was_helped_meanwhile_is_left_alone():
     assert (after.work, after.pending) == (Work.WORKING, ())
 
 
+@pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
 def test_an_agent_that_ends_for_a_limit_has_not_crashed():
     limited = play(AT_WORK, ev.AgentExited(NOW, 1, last_words="429 rate limit", until=NOW + 100))
     assert (limited.session, limited.crash_count, limited.blocked) == (
@@ -353,6 +356,7 @@ def test_a_lost_text_is_told_and_not_sent_again_unasked(policy):
     assert (after.work, after.pending) == (Work.ERROR, ())
 
 
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
 @EVERY_POLICY
 def test_what_may_have_arrived_is_never_sent_again(policy):
     sending = play(replace(UP, work=Work.NEEDS_INPUT), ev.MessageGiven(NOW, "go on"), policy=policy)

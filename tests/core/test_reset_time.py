@@ -11,6 +11,7 @@ NOON = 1_700_049_600.0
 HOUR = 3600.0
 
 
+@pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
 @pytest.mark.parametrize(
     ("words", "offset", "after"),
     [

@@ -45,6 +45,7 @@ def kept(worker: Worker) -> tuple[object, ...]:
 # --- sessions ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(13, "the loss of a session never erases the work")
 def test_a_killed_agent_is_offline_and_keeps_its_work(story: Story) -> None:
     story.begin("adam").up()
     story.task("adam", "write a.txt x", "hang")
@@ -68,6 +69,7 @@ def test_a_killed_agent_is_offline_and_keeps_its_work(story: Story) -> None:
     assert (Path(back.worktree_path) / "a.txt").read_text() == "x\n"
 
 
+@pytest.mark.lesson(16, "interrupts and deaths that nobody reports are seen by process and screen")
 def test_a_crash_on_its_own_counts_and_keeps_the_last_words(story: Story) -> None:
     story.begin("adam").up()
     story.task("adam", "crash 3")
@@ -84,6 +86,7 @@ def test_closing_the_agent_is_not_a_crash(story: Story) -> None:
     assert closed.evidence.detail == "exit code 0"
 
 
+@pytest.mark.lesson(13, "the loss of a session never erases the work")
 def test_without_tmux_everybody_is_offline_and_up_brings_them_back(story: Story) -> None:
     story.begin("adam", "baker").up()
     story.task("adam", "hang")
@@ -158,6 +161,9 @@ def test_an_interrupt_stops_the_agents_too(story: Story) -> None:
     assert story.worker("adam").stopped_by_user
 
 
+@pytest.mark.lesson(36, "a process tree is ended whole, adopted children included")
+@pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
+@pytest.mark.lesson(39, "the daemon never undoes what a command did")
 def test_down_ends_everything_and_remembers_that_it_was_meant(story: Story) -> None:
     story.begin("adam", agents=WITH_CHILDREN.replace("{python}", sys.executable), agent="parent")
     story.up()
@@ -172,6 +178,7 @@ def test_down_ends_everything_and_remembers_that_it_was_meant(story: Story) -> N
     assert running_daemon(story.root) is None
 
 
+@pytest.mark.lesson(34, "a tmux server of our own, and exact names on it")
 def test_the_tmux_server_of_a_person_is_left_alone(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command is typed inside of it, and it has a session of the very name."""
     own = ["tmux", "new-session", "-d", "-s", "llmc-adam", "-PF", "#{socket_path},#{pid},0 #{pane_pid}", "sleep 1000"]
@@ -201,6 +208,8 @@ def test_a_worker_that_is_added_comes_up_at_once(story: Story) -> None:
     assert story.work("adam", "write a.txt x", "commit Add a").reports_events
 
 
+@pytest.mark.lesson(29, "a worktree is reset in place, under its running agent")
+@pytest.mark.lesson(39, "the daemon never undoes what a command did")
 def test_a_worker_that_is_removed_never_comes_back(story: Story) -> None:
     story.begin("adam", "baker").up()
     agent = story.pane("adam").pid

@@ -43,6 +43,7 @@ def started_by(pid: int, notes: Path) -> int:
     return sum(line.startswith(f"{pid} ") for line in notes.read_text().splitlines())
 
 
+@pytest.mark.lesson(40, "an idle fleet starts no programs")
 def test_a_daemon_with_nothing_to_do_starts_no_program(story: Story, notes: Path) -> None:
     daemon = story.begin(*WORKERS).up()
     assert started_by(daemon, notes) > 0

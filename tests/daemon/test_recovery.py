@@ -54,6 +54,7 @@ def test_a_killed_agent_is_back_at_its_task_which_is_told_once_more(story: Story
     assert Path(back.worktree_path, "half.txt").exists()
 
 
+@pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
 def test_restarts_have_a_bound_and_then_somebody_is_called(story: Story) -> None:
     story.begin("adam", **AUTO, policy__crash_limit="2").up()
     story.task("adam", "crash 3")
@@ -90,6 +91,7 @@ def test_what_crashed_is_only_shown_to_who_did_not_choose_otherwise(story: Story
     assert "! adam: its agent has ended unexpectedly; `llmc restart adam` starts it again" in story.llmc("status").out
 
 
+@pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
 def test_an_agent_that_was_closed_stays_closed(story: Story) -> None:
     story.begin("adam", "baker", **AUTO).up()
     in_the_middle(story, "adam")
@@ -106,6 +108,7 @@ def test_an_agent_that_was_closed_stays_closed(story: Story) -> None:
 # --- limits -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
 def test_a_rate_limit_is_waited_for(story: Story) -> None:
     story.begin("adam", **AUTO).up()
     story.task("adam", "fail rate_limit try again in 1 s")
@@ -141,6 +144,7 @@ def test_who_gives_no_sign_of_life_is_asked_twice_and_then_a_person_is_called(st
     story.until(lambda: list(Path(story.root.diagnostics).glob("adam-*.txt")))
 
 
+@pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
 def test_silence_is_told_once_and_nobody_is_asked_unasked(story: Story) -> None:
     story.begin("adam", "baker", **QUICKLY).up()
     in_the_middle(story, "adam")
@@ -153,6 +157,7 @@ def test_silence_is_told_once_and_nobody_is_asked_unasked(story: Story) -> None:
     assert [each["kind"] for each in adam["troubles"]] == ["silent"]
 
 
+@pytest.mark.lesson(16, "interrupts and deaths that nobody reports are seen by process and screen")
 def test_a_screen_tells_what_reports_did_not(story: Story) -> None:
     """No report tells of an interrupt by Esc: with `assist` the quiet screen does."""
     story.begin("adam", policy__autonomy="assist", policy__quiet_after_secs="1", defaults__patrol_interval_secs="0.5")

@@ -70,6 +70,7 @@ def make_a_mess(repo):
         repo.write(name, "" if name == "empty" else name)
 
 
+@pytest.mark.lesson(28, "whatever drops work keeps a backup first")
 def test_a_mess_comes_back_exactly(git, root, worker, source):
     make_a_mess(worker)
     before = picture(worker)

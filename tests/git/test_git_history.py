@@ -100,11 +100,13 @@ def test_part_of_the_work_is_not_the_work(git, worked):
     assert not merged_elsewhere(git, worked.path, "work", "main")
 
 
+@pytest.mark.lesson(25, "ahead is a question of ancestry, and merged work is known by its patch")
 def test_cherry_picked_work_is_recognised(git, worked):
     worked.run("cherry-pick", "work~1", "work")
     assert merged_elsewhere(git, worked.path, "work", "main")
 
 
+@pytest.mark.lesson(25, "ahead is a question of ancestry, and merged work is known by its patch")
 def test_squashed_work_is_recognised(git, worked):
     worked.run("merge", "--quiet", "--squash", "work")
     worked.commit("all in one")
@@ -134,6 +136,7 @@ def test_resolution_that_lives_in_a_merge_is_missed(git, worked):
     assert not merged_elsewhere(git, worked.path, "work", "main")
 
 
+@pytest.mark.lesson(25, "ahead is a question of ancestry, and merged work is known by its patch")
 def test_amended_upstream_does_not_hide_that_work_is_missing(git, worked):
     worked.run("commit", "--quiet", "--amend", "-m", "amended")
     assert not merged_elsewhere(git, worked.path, "work", "main")

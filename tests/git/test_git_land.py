@@ -119,6 +119,7 @@ def test_lands_on_a_clean_checkout(source, root, work, try_land):
     assert not source.file(".git/FETCH_HEAD").exists()
 
 
+@pytest.mark.lesson(26, "accepting never touches a person's uncommitted work")
 def test_unrelated_local_changes_are_kept(source, work, try_land):
     source.write("mine", "m\n")
     source.write("tracked", "1\n")
@@ -130,6 +131,7 @@ def test_unrelated_local_changes_are_kept(source, work, try_land):
     assert (source.file("mine").read_text(), source.run("show", ":tracked")) == ("m\n", "1")
 
 
+@pytest.mark.lesson(26, "accepting never touches a person's uncommitted work")
 def test_overlapping_local_change_is_refused(source, try_land):
     source.write("README", "mine\n")
     error = assert_refused(source, LocalChangesError, try_land)
@@ -151,6 +153,7 @@ def test_overlapping_staged_change_is_refused(source, try_land):
     assert assert_refused(source, LocalChangesError, try_land).files == ("README",)
 
 
+@pytest.mark.lesson(26, "accepting never touches a person's uncommitted work")
 def test_untracked_file_in_the_way_is_refused(source, try_land):
     source.write("added", "mine\n")
     assert assert_refused(source, LocalChangesError, try_land).files == ("added",)
@@ -329,6 +332,7 @@ class Meddling(LocalHost):
         return super().run(argv, **options)
 
 
+@pytest.mark.lesson(26, "accepting never touches a person's uncommitted work")
 def test_commit_of_the_user_in_the_same_moment_wins(source, root, work):
     base = source.sha()
     meddling = Git(Meddling("merge", lambda: source.commit_file("users", "u\n")))
@@ -348,6 +352,7 @@ def test_update_of_a_branch_in_the_same_moment_wins(source, root, work):
     assert source.sha("main") == moved
 
 
+@pytest.mark.lesson(26, "accepting never touches a person's uncommitted work")
 def test_switching_branches_in_the_same_moment_is_noticed(source, root, work):
     base = source.sha()
     meddling = Git(Meddling("merge", lambda: source.run("checkout", "--quiet", "-b", "idea")))

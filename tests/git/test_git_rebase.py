@@ -72,6 +72,7 @@ def test_worker_without_commits_moves_along(git, source, root, worker):
     assert rebase_onto(git, worker.path, "origin/main") == Rebased(upstream)
 
 
+@pytest.mark.lesson(24, "git itself tells where its files are in a worktree")
 def test_conflict_stops_and_tells_where_it_stands(git, root, source, apart):
     tip, stopped_at = apart.sha(), apart.sha("HEAD~1")
     assert rebase_onto(git, apart.path, "origin/main") == Conflicted(("README",))
@@ -168,6 +169,7 @@ def test_untracked_file_in_the_way_later_on_puts_everything_back(git, source, ro
     assert rebase_in_progress(git, worker.path) is None
 
 
+@pytest.mark.lesson(33, "one at a time rebases a worktree")
 def test_second_rebase_at_a_time_is_refused(git, apart):
     rebase_onto(git, apart.path, "origin/main")
     with pytest.raises(RebaseRefusedError, match="in the middle"):

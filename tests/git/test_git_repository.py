@@ -35,6 +35,7 @@ def test_places_in_a_checkout(git, source):
     assert not is_shallow(git, source.path)
 
 
+@pytest.mark.lesson(24, "git itself tells where its files are in a worktree")
 def test_places_in_a_bare_root_and_its_worktree(git, root, worker):
     assert toplevel(git, root.path) is None
     assert is_bare(git, root.path)
@@ -48,6 +49,7 @@ def test_no_repository_is_an_answer(git, tmp_path):
     assert toplevel(git, str(tmp_path)) is None
 
 
+@pytest.mark.lesson(21, "not knowing moves nobody")
 def test_broken_repository_is_no_answer(git, root, worker):
     shutil.rmtree(f"{root.path}/.git/worktrees/adam")
     with pytest.raises(GitError):
@@ -194,6 +196,7 @@ def test_worktrees(git, root, worker):
     ]
 
 
+@pytest.mark.lesson(24, "git itself tells where its files are in a worktree")
 def test_operations(git, root, worker):
     assert operations(git, worker.path) == ()
     base = worker.sha()

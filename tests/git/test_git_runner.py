@@ -73,6 +73,7 @@ def test_unchecked_failure_is_returned(git, source):
     assert git.run(source.path, "checkout", "nowhere", check=False).code == 1
 
 
+@pytest.mark.lesson(21, "not knowing moves nobody")
 def test_ask_takes_other_codes_than_0_and_1_for_no_answer(git, source):
     assert git.ask(source.path, "config", "--get", "no.such") is None
     assert git.ask(source.path, "config", "--get", "user.name").text == "Tess Ter\n"
@@ -80,6 +81,7 @@ def test_ask_takes_other_codes_than_0_and_1_for_no_answer(git, source):
         git.ask(source.path, "merge-base", "--is-ancestor", "nowhere", "HEAD")
 
 
+@pytest.mark.lesson(30, "a held index lock is waited for, within a bound")
 def test_held_index_lock_is_waited_for(git, source):
     lock = source.write(".git/index.lock")
     source.write("new")
@@ -103,6 +105,7 @@ def test_held_index_lock_is_waited_for(git, source):
     assert source.run("ls-files") == "README\nnew"
 
 
+@pytest.mark.lesson(30, "a held index lock is waited for, within a bound")
 def test_abandoned_index_lock_names_the_file_to_remove(source):
     lock = source.write(".git/index.lock")
     source.write("new")
@@ -111,6 +114,7 @@ def test_abandoned_index_lock_names_the_file_to_remove(source):
     assert caught.value.hint.endswith(f"remove {lock}")
 
 
+@pytest.mark.lesson(30, "a held index lock is waited for, within a bound")
 def test_failed_compare_and_swap_is_an_answer_not_a_lock(git, source):
     wrong = "1" * 40
     with pytest.raises(GitError) as caught:

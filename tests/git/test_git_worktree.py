@@ -164,6 +164,7 @@ def test_branch_in_use_is_not_deleted(git, root, worker):
         delete_branch(git, root.path, "llmc/adam")
 
 
+@pytest.mark.lesson(29, "a worktree is reset in place, under its running agent")
 def test_reset_drops_all_but_ignored_files_and_keeps_the_directory(git, root, worker, source):
     worker.commit_file("new", "x")
     worker.write("README", "changed\n")

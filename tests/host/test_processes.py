@@ -73,6 +73,7 @@ def test_descendants_are_children_and_their_children(spawn, tmp_path):
     assert top not in descendants(top)
 
 
+@pytest.mark.lesson(36, "a process tree is ended whole, adopted children included")
 def test_a_tree_is_ended_whole(spawn, tmp_path):
     file = tmp_path / "pids"
     process = spawn("sh", "-c", NEST.format(file=file))
@@ -81,6 +82,7 @@ def test_a_tree_is_ended_whole(spawn, tmp_path):
     assert [pid for pid in tree if is_running(pid)] == []
 
 
+@pytest.mark.lesson(36, "a process tree is ended whole, adopted children included")
 def test_children_whose_parent_is_gone_are_ended_too(spawn, tmp_path):
     file = tmp_path / "pids"
     process = spawn("sh", "-c", f"(sh -c 'echo $$ >>{file}; exec sleep 600' &); exec sleep 600")
@@ -95,6 +97,7 @@ def parent_of(pid):
         return int(stat.read().rpartition(")")[2].split()[1])
 
 
+@pytest.mark.lesson(36, "a process tree is ended whole, adopted children included")
 def test_who_does_not_listen_to_reason_is_killed(spawn, tmp_path):
     file = tmp_path / "pids"
     stubborn = "trap '' TERM HUP INT; echo $$ >>{file}; while :; do sleep 1; done"
@@ -105,6 +108,7 @@ def test_who_does_not_listen_to_reason_is_killed(spawn, tmp_path):
     assert process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.lesson(36, "a process tree is ended whole, adopted children included")
 def test_who_listens_may_tidy_up_first(spawn, tmp_path):
     tidied, ready = tmp_path / "tidied", tmp_path / "ready"
     process = spawn(

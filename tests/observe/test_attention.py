@@ -75,6 +75,7 @@ def test_the_screen_of_a_reporting_agent_is_a_second_opinion(story: Story) -> No
     assert (status["id"], status["cli_type"]) == ("adam", "demo")
 
 
+@pytest.mark.lesson(23, "status tells what is there, and how old that knowledge is")
 def test_status_shows_it_with_its_age_while_the_session_is_up(story: Story) -> None:
     story.begin("adam").up()
     story.task("adam", "permit make")

@@ -50,6 +50,7 @@ def tend(story: Story) -> list[str]:
 # --- reports ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(14, "the end of a turn is not the end of the work: git decides")
 def test_the_end_of_a_turn_with_a_commit_asks_for_review(story: Story) -> None:
     at_work(story)
     sha = story.commit_as("adam", "a.txt", "x\n", "Add a")
@@ -61,6 +62,7 @@ def test_the_end_of_a_turn_with_a_commit_asks_for_review(story: Story) -> None:
     assert tend(story) == [], "looking again changes nothing"
 
 
+@pytest.mark.lesson(14, "the end of a turn is not the end of the work: git decides")
 def test_the_end_of_a_turn_without_a_commit_asks_for_the_person(story: Story) -> None:
     at_work(story)
     report(story, "adam", "turn_end")
@@ -69,6 +71,7 @@ def test_the_end_of_a_turn_without_a_commit_asks_for_the_person(story: Story) ->
     assert (worker.work, worker.evidence.detail) == (Work.NEEDS_INPUT, "its turn ended with no commit")
 
 
+@pytest.mark.lesson(14, "the end of a turn is not the end of the work: git decides")
 def test_uncommitted_changes_are_named_as_the_reason(story: Story) -> None:
     at_work(story)
     Path(story.worker("adam").worktree_path, "half.txt").write_text("half done\n")
@@ -79,6 +82,7 @@ def test_uncommitted_changes_are_named_as_the_reason(story: Story) -> None:
     assert worker.evidence.detail == "its turn ended with uncommitted changes and no commit"
 
 
+@pytest.mark.lesson(20, "who has something running in the background is busy")
 def test_what_still_runs_in_the_background_is_not_done(story: Story) -> None:
     at_work(story)
     story.commit_as("adam", "a.txt", "x\n", "Add a")
@@ -160,6 +164,7 @@ def test_a_commit_of_an_agent_that_reports_waits_for_the_end_of_its_turn(story: 
     assert (worker.work, worker.commit_sha) == (Work.WORKING, sha)
 
 
+@pytest.mark.lesson(25, "ahead is a question of ancestry, and merged work is known by its patch")
 def test_work_that_was_merged_elsewhere_no_longer_waits(story: Story) -> None:
     at_work(story, work=Work.WORKING)
     sha = story.commit_as("adam", "a.txt", "x\n", "Add a")
@@ -174,6 +179,7 @@ def test_work_that_was_merged_elsewhere_no_longer_waits(story: Story) -> None:
     assert worker.evidence.detail == "main has its work already; `llmc reset adam` makes it idle"
 
 
+@pytest.mark.lesson(25, "ahead is a question of ancestry, and merged work is known by its patch")
 @pytest.mark.parametrize("squashed", [False, True])
 def test_work_that_a_person_has_picked_is_recognised_by_its_patch(story: Story, squashed: bool) -> None:
     at_work(story, work=Work.WORKING)
@@ -414,6 +420,7 @@ def test_an_agent_that_ends_after_its_rebase_leaves_work_to_review(story: Story)
 # --- terminals --------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(21, "not knowing moves nobody")
 def test_no_answer_of_tmux_moves_nobody(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     at_work(story)
     programs = story.place / "bin"
@@ -427,6 +434,7 @@ def test_no_answer_of_tmux_moves_nobody(story: Story, monkeypatch: pytest.Monkey
     assert story.worker("adam") == before
 
 
+@pytest.mark.lesson(13, "the loss of a session never erases the work")
 def test_a_session_that_is_gone_takes_no_work_with_it(story: Story) -> None:
     at_work(story)
     (decision,) = tend_session(story.site, "adam", story.site.panes())
@@ -448,6 +456,7 @@ def test_a_session_that_nobody_knew_of_is_taken_over(story: Story) -> None:
 # --- agents that report nothing ---------------------------------------------------------------------
 
 
+@pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
 def test_a_commit_of_a_silent_agent_counts_after_the_grace_time(story: Story) -> None:
     story.begin("adam", agent="silent", agents=SILENT, policy__commit_grace_secs="2").up()
     story.task("adam", "write a.txt x", "commit Add a", "sleep 1000")

@@ -143,6 +143,7 @@ def test_uncommitted_changes_are_not_left_out_in_silence(story: Story) -> None:
     assert picture(story) == before
 
 
+@pytest.mark.lesson(26, "accepting never touches a person's uncommitted work")
 def test_local_changes_of_the_user_are_never_overwritten(story: Story) -> None:
     to_review(story, "README", "of the agent\n", "Change the readme")
     (story.repository / "README").write_text("of the user\n")
@@ -209,6 +210,7 @@ def begun_accept(story: Story) -> str:
     return made
 
 
+@pytest.mark.lesson(38, "an intention is saved before its effect, and an effect can be repeated")
 def test_a_merge_that_has_happened_is_not_done_twice(story: Story) -> None:
     made = begun_accept(story)
     worker = merged(settle(story.site, "adam"))
@@ -223,6 +225,7 @@ def test_accepting_again_tells_of_the_merge_that_was_cut_short(story: Story) -> 
     assert story.subjects() == ["first", "Add a"]
 
 
+@pytest.mark.lesson(27, "a clean-up that fails is no merge that failed")
 def test_a_clean_up_that_fails_is_no_failed_merge(story: Story) -> None:
     to_review(story)
     lock = Path(story.git("rev-parse", "--git-path", "index.lock", cwd=story.worker("adam").worktree_path))
@@ -249,6 +252,7 @@ def test_an_old_merge_is_no_proof_of_a_new_one(story: Story) -> None:
 # --- rebase, reset, remove --------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(31, "a conflict is handed over with the task, the files and numbered steps")
 def test_a_conflict_becomes_a_request_that_repeats_the_task(story: Story) -> None:
     to_review(story, "README", "ours\n", "Ours")
     tip = story.commit_upstream("README", "theirs\n", "Theirs")
@@ -262,6 +266,7 @@ def test_a_conflict_becomes_a_request_that_repeats_the_task(story: Story) -> Non
         assert words in text
 
 
+@pytest.mark.lesson(28, "whatever drops work keeps a backup first")
 def test_a_reset_keeps_everything_in_a_backup(story: Story) -> None:
     sha = to_review(story)
     worktree = Path(story.worker("adam").worktree_path)
@@ -292,6 +297,7 @@ def test_files_that_git_ignores_are_carried_along(story: Story) -> None:
     assert env.read_text() == "SECRET=2\n"
 
 
+@pytest.mark.lesson(28, "whatever drops work keeps a backup first")
 def test_a_removed_worker_leaves_its_work_in_a_backup(story: Story) -> None:
     sha = to_review(story)
     ask(story.site, "adam", ev.RemovalAsked(story.site.now()))

@@ -44,6 +44,7 @@ def request(story: Story) -> str:
     return asked_to_resolve(story.site, story.worker("adam"), STEP).text
 
 
+@pytest.mark.lesson(31, "a conflict is handed over with the task, the files and numbered steps")
 def test_the_request_says_what_the_branch_did_meanwhile_and_why_that_conflicts(story: Story) -> None:
     in_conflict(story)
     text = request(story)

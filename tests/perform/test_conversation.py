@@ -70,6 +70,7 @@ def begun(story: Story, text: str) -> str:
 # --- delivered --------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
 def test_every_text_arrives_byte_for_byte(story: Story) -> None:
     online(story)
     for text in AWKWARD:
@@ -96,6 +97,7 @@ def test_a_mebibyte_arrives_byte_for_byte(story: Story, with_daemon: bool) -> No
     assert kept.read_bytes() == text.encode()
 
 
+@pytest.mark.lesson(5, "each paste has a buffer of its own, and tmux makes the brackets")
 def test_texts_for_two_agents_at_once_do_not_cross(story: Story) -> None:
     kept = {name: story.place / f"kept-by-{name}" for name in ("adam", "baker")}
     story.begin(agents="".join(agent_table(f"line-{name}", file) for name, file in kept.items()))
@@ -110,6 +112,8 @@ def test_texts_for_two_agents_at_once_do_not_cross(story: Story) -> None:
     }
 
 
+@pytest.mark.lesson(1, "a receipt says delivered, queued, undelivered or unknown, and never guesses success")
+@pytest.mark.lesson(8, "Escape only to refuse what a dialog asks")
 def test_a_busy_agent_takes_it_into_its_queue(story: Story) -> None:
     online(story)
     send(story, script("hang"))
@@ -119,12 +123,14 @@ def test_a_busy_agent_takes_it_into_its_queue(story: Story) -> None:
     assert "Working" in story.screen("adam"), "nothing has interrupted it"
 
 
+@pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
 def test_a_silent_agent_proves_it_by_its_input_line(story: Story) -> None:
     online(story, "silent")
     receipt = receipt_of(send(story, script("say hello")))
     assert (receipt.outcome, receipt.proof) == (Outcome.DELIVERED, Proof.COMPOSER)
 
 
+@pytest.mark.lesson(6, "slash commands are typed, and a menu may take their first Enter")
 def test_a_command_is_typed_and_its_menu_may_take_the_first_enter(story: Story) -> None:
     kept = story.place / "kept"
     story.begin("adam", agent="line", agents=agent_table("line", kept, clear="/clear"))
@@ -135,6 +141,7 @@ def test_a_command_is_typed_and_its_menu_may_take_the_first_enter(story: Story) 
     assert "/clear" not in kept.read_text()
 
 
+@pytest.mark.lesson(11, "copy mode is left first, and a dialog gets neither text nor Enter")
 def test_copy_mode_of_somebody_who_looks_back_is_left(story: Story) -> None:
     online(story)
     story.site.tmux.run("copy-mode", "-t", story.pane("adam").id)
@@ -145,6 +152,7 @@ def test_copy_mode_of_somebody_who_looks_back_is_left(story: Story) -> None:
 # --- refused ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(11, "copy mode is left first, and a dialog gets neither text nor Enter")
 def test_an_open_dialog_takes_no_text(story: Story) -> None:
     online(story)
     send(story, script("permit make"))
@@ -179,6 +187,7 @@ def test_without_tmux_there_is_nobody_to_send_to(story: Story) -> None:
 # --- cut short --------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
 def test_what_the_agent_has_reported_is_not_sent_again(story: Story) -> None:
     online(story)
     send(story, script("nothing"))
@@ -204,6 +213,7 @@ def test_what_still_stands_in_the_input_line_is_submitted(story: Story) -> None:
     assert reported(story) == [text]
 
 
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
 def test_what_nothing_proves_is_unknown_and_not_sent_again(story: Story) -> None:
     online(story, "silent")
     begun(story, script("say twice?"))
@@ -213,6 +223,7 @@ def test_what_nothing_proves_is_unknown_and_not_sent_again(story: Story) -> None
     assert story.worker("adam").pending == ()
 
 
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
 def test_an_earlier_text_of_the_same_words_proves_nothing(story: Story) -> None:
     online(story)
     text = script("nothing")

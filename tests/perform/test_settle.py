@@ -49,6 +49,7 @@ def give_task_and_die(story: Story, *steps: str) -> None:
 # --- going on ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(38, "an intention is saved before its effect, and an effect can be repeated")
 def test_steps_that_somebody_left_are_carried_out_once(story: Story) -> None:
     online(story)
     give_task_and_die(story, "write a.txt x", "commit Add a")

@@ -389,6 +389,7 @@ def a_signature_that_cannot_be_made(w: World) -> None:
     (w.story.place / "key").unlink()
 
 
+@pytest.mark.lesson(26, "accepting never touches a person's uncommitted work")
 @pytest.mark.parametrize("scenario", table.rows, ids=lambda scenario: scenario.name)
 def test_accept(world: World, scenario: Scenario) -> None:
     scenario.play(world)

@@ -34,6 +34,7 @@ def of(*verbs: str) -> list[Moment]:
     return [moment for moment in Moment if moment.partition(".")[0] in verbs]
 
 
+@pytest.mark.lesson(28, "whatever drops work keeps a backup first")
 def test_every_command_that_could_lose_work_has_its_moments() -> None:
     assert {moment.partition(".")[0] for moment in Moment} == set(COMMANDS)
 
@@ -97,6 +98,8 @@ def own_files(world: World) -> dict[str, str]:
     return {name: entry for name, entry in files_of(world.source).items() if name in ("mine.txt", "notes.txt")}
 
 
+@pytest.mark.lesson(27, "a clean-up that fails is no merge that failed")
+@pytest.mark.lesson(38, "an intention is saved before its effect, and an effect can be repeated")
 @pytest.mark.parametrize("moment", of("accept"))
 def test_an_accept_goes_on_where_it_ended(begun: World, moment: Moment) -> None:
     head, mine = begun.in_clone("rev-parse", "llmc/adam"), own_files(begun)

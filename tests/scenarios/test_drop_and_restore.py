@@ -30,6 +30,7 @@ def work_of(world: World) -> dict[str, object]:
     return {name: found[name] for name in ("refs", "HEAD", "index", "status", "files")}
 
 
+@pytest.mark.lesson(28, "whatever drops work keeps a backup first")
 def test_undo_brings_back_what_a_reset_dropped(busy: World) -> None:
     before = work_of(busy)
     busy.story.llmc("reset", "adam", "--yes")
@@ -40,6 +41,7 @@ def test_undo_brings_back_what_a_reset_dropped(busy: World) -> None:
     assert busy.story.worker("adam").commit_sha == busy.in_worktree("rev-parse", "HEAD")
 
 
+@pytest.mark.lesson(28, "whatever drops work keeps a backup first")
 def test_undo_brings_back_what_a_nuke_dropped(busy: World) -> None:
     before = work_of(busy)
     busy.story.llmc("nuke", "adam", "--yes")

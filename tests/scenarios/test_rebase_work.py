@@ -202,6 +202,7 @@ def test_a_rejected_verdict_follows_the_work_through_a_rebase(world: World) -> N
     assert worker.rejected_sha == worker.commit_sha == world.in_worktree("rev-parse", "HEAD")
 
 
+@pytest.mark.lesson(33, "one at a time rebases a worktree")
 def test_a_worker_in_the_middle_of_a_turn_is_not_rebased(world: World) -> None:
     world.work(NEW, "One")
     world.to_review()

@@ -91,6 +91,7 @@ def test_a_link_in_the_repository_takes_no_copied_file_out_of_the_worktree(story
     assert sorted(os.listdir(precious)) == ["below", "kept"]
 
 
+@pytest.mark.lesson(32, "files of ours never show in a worktree's status or commits")
 @pytest.mark.parametrize("directory", ["with space", "quote'd", "$(touch pwned)", 'dou"ble', "semi;colon"])
 def test_reports_go_to_the_spool_wherever_the_root_is(tmp_path: Path, directory: str) -> None:
     place = tmp_path / directory

@@ -137,6 +137,7 @@ def test_the_file_has_the_words_of_the_documents_and_the_derived_status() -> Non
     assert adam["session_id"] == "llmc-adam"
 
 
+@pytest.mark.lesson(23, "status tells what is there, and how old that knowledge is")
 def test_the_written_status_is_ignored() -> None:
     assert decode(raw(status="nonsense"), now=NOW).workers["adam"].status == "offline"
 

@@ -115,6 +115,7 @@ def test_the_patrol_is_remembered(ledger: Ledger) -> None:
     assert ledger.load().patrol_last_run_unix == 200.0
 
 
+@pytest.mark.lesson(37, "state changes under one kernel lock, briefly, and never twice at once")
 def test_nothing_is_lost_when_many_decide_at_once(ledger: Ledger, tmp_path: Path) -> None:
     names = [f"w{n}" for n in range(6)]
     for name in names:

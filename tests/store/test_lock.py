@@ -66,6 +66,7 @@ def other(path: Path):
     process.process.communicate()
 
 
+@pytest.mark.lesson(9, "one sender at a time for a terminal, across processes")
 def test_whoever_waits_too_long_hears_who_has_it(path: Path, other: OtherProcess) -> None:
     with pytest.raises(LockTimeoutError) as caught:
         FileLock(path, name="the state", timeout=0.05).acquire()
@@ -92,6 +93,8 @@ def test_waiting_ends_when_the_holder_lets_go(path: Path, other: OtherProcess) -
     assert got.is_set()
 
 
+@pytest.mark.lesson(9, "one sender at a time for a terminal, across processes")
+@pytest.mark.lesson(37, "state changes under one kernel lock, briefly, and never twice at once")
 def test_the_lock_ends_with_a_killed_process(path: Path, other: OtherProcess) -> None:
     assert is_held(path) is not None
     other.kill()
@@ -101,6 +104,7 @@ def test_the_lock_ends_with_a_killed_process(path: Path, other: OtherProcess) ->
         assert read_holder(path).pid == os.getpid()
 
 
+@pytest.mark.lesson(37, "state changes under one kernel lock, briefly, and never twice at once")
 def test_a_child_of_the_holder_does_not_keep_the_lock(path: Path) -> None:
     with FileLock(path):
         child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
@@ -128,6 +132,7 @@ if child:
     assert subprocess.check_output([sys.executable, "-c", script, path], text=True) == "right\n"
 
 
+@pytest.mark.lesson(37, "state changes under one kernel lock, briefly, and never twice at once")
 def test_taking_it_twice_is_a_bug_that_shows_at_once(path: Path) -> None:
     with FileLock(path, timeout=1000) as lock:
         with pytest.raises(RuntimeError, match="already held by this thread"):

@@ -172,6 +172,7 @@ def test_a_file_that_contradicts_itself_can_be_mended(file: StateFile) -> None:
     assert file.load().workers["adam"].commit_sha == "c0ffee"
 
 
+@pytest.mark.lesson(37, "state changes under one kernel lock, briefly, and never twice at once")
 def test_a_change_inside_a_change_is_a_bug_that_shows_at_once(file: StateFile) -> None:
     with pytest.raises(RuntimeError, match="already held"):
         file.transact(lambda state: file.transact(counted))
@@ -446,6 +447,7 @@ with FileLock(sys.stdin.readline().strip()):
     assert file.transact(counted).workers["adam"].step_count == 1
 
 
+@pytest.mark.lesson(37, "state changes under one kernel lock, briefly, and never twice at once")
 def test_eight_writers_lose_nothing_and_a_reader_never_sees_a_broken_state(tmp_path: Path) -> None:
     names = [f"w{number}" for number in range(8)]
     file = StateFile(tmp_path)

@@ -87,6 +87,7 @@ def test_words_that_mean_that_there_is_nothing(complaint):
     assert says_no_pane(complaint)
 
 
+@pytest.mark.lesson(21, "not knowing moves nobody")
 @pytest.mark.parametrize(
     "complaint",
     [

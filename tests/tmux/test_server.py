@@ -88,6 +88,7 @@ def test_a_server_that_died_has_no_panes(tmux):
     assert tmux.panes() == {}
 
 
+@pytest.mark.lesson(21, "not knowing moves nobody")
 def test_a_server_that_cannot_be_reached_is_no_empty_answer():
     with pytest.raises(TmuxError, match="File name too long") as failure:
         Tmux(LocalHost(), "llmc-" + "x" * 200).panes()
@@ -134,6 +135,7 @@ def test_an_old_version_is_refused_with_both_numbers(tmp_path, monkeypatch, abse
 # --- sessions ------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(35, "the agent is the terminal's own process, and knows of no agent around it")
 def test_the_pane_runs_the_program_itself(tmux):
     pane = start(tmux, "adam", "sleep", "600")
     assert (pane.session, pane.width, pane.height, pane.dead) == ("adam", *SIZE, False)
@@ -150,6 +152,7 @@ def test_a_program_of_one_word_gets_no_shell(tmux, tmp_path):
     assert not tmux.panes()["adam"].dead
 
 
+@pytest.mark.lesson(34, "a tmux server of our own, and exact names on it")
 def test_names_are_exact(tmux):
     sleeper(tmux, "adam2")
     tmux.kill_session("adam")
@@ -200,6 +203,7 @@ def environment_in(pane):
     return dict(entry.split("=", 1) for entry in entries if "=" in entry)
 
 
+@pytest.mark.lesson(35, "the agent is the terminal's own process, and knows of no agent around it")
 def test_variables_arrive_as_they_are(tmux):
     pane = start(tmux, "adam", "sleep", "600", env=VALUES)
     inside = environment_in(pane)
@@ -221,6 +225,7 @@ def nested(monkeypatch):
     monkeypatch.setenv("LLMC_ROOT", "the-callers-own")
 
 
+@pytest.mark.lesson(35, "the agent is the terminal's own process, and knows of no agent around it")
 def test_an_agent_does_not_believe_that_it_runs_inside_another(nested, private_tmux):
     inside = environment_in(sleeper(private_tmux, "adam"))
     assert "the-callers-own" not in inside.values()
@@ -231,6 +236,7 @@ def test_an_agent_does_not_believe_that_it_runs_inside_another(nested, private_t
 # --- what becomes of programs --------------------------------------------------------------------
 
 
+@pytest.mark.lesson(35, "the agent is the terminal's own process, and knows of no agent around it")
 @pytest.mark.parametrize("code", [0, 3, 143])
 def test_exit_codes_are_kept_with_the_last_words(tmux, code):
     start(tmux, "adam", "sh", "-c", f"echo so long; exit {code}")
@@ -320,6 +326,7 @@ def test_a_pane_that_is_not_there_is_gone(tmux, absent, ask):
 # --- typing --------------------------------------------------------------------------------------
 
 
+@pytest.mark.lesson(5, "each paste has a buffer of its own, and tmux makes the brackets")
 def test_a_paste_is_bracketed_and_exact(tmux, tmp_path):
     file = tmp_path / "received"
     pane = start_receiver(tmux, file)
@@ -340,6 +347,7 @@ def test_a_mebibyte_arrives_byte_for_byte(tmux, tmp_path):
     assert received(file, len(expected)) == expected
 
 
+@pytest.mark.lesson(5, "each paste has a buffer of its own, and tmux makes the brackets")
 @pytest.mark.parametrize("text", [MIXED, ";", "ends;", "-x", "~/a", "'", "a\\", "x" * 20_000], ids=range(8))
 def test_a_paste_through_the_client_that_stays_is_as_exact(tmux, tmp_path, text):
     file = tmp_path / "received"
@@ -351,6 +359,7 @@ def test_a_paste_through_the_client_that_stays_is_as_exact(tmux, tmp_path, text)
     assert received(file, len(expected)) == expected
 
 
+@pytest.mark.lesson(34, "a tmux server of our own, and exact names on it")
 def test_a_session_is_asked_for_its_pane(tmux, absent):
     adam = sleeper(tmux, "adam")
     sleeper(tmux, "adam2")
@@ -370,6 +379,7 @@ def test_without_brackets_newlines_stay_newlines(tmux, tmp_path):
     assert received(file, 8) == b"one\ntwo\n"
 
 
+@pytest.mark.lesson(6, "slash commands are typed, and a menu may take their first Enter")
 @pytest.mark.parametrize(
     "text", ["a;", ";", "a\\;", "-x", "--", "-l", "/clear", "a b  c", "~", "$HOME", "'\"", "#{pid}", "Enter", "ü🤖"]
 )
@@ -388,6 +398,7 @@ def test_keys_are_keys(tmux, tmp_path):
     assert received(file, 3) == b"\x15\ra"
 
 
+@pytest.mark.lesson(11, "copy mode is left first, and a dialog gets neither text nor Enter")
 @pytest.mark.parametrize("mode", ["copy-mode", "clock-mode"])
 def test_a_mode_is_left_before_typing(tmux, tmp_path, mode):
     file = tmp_path / "received"
@@ -423,6 +434,7 @@ def test_a_paste_into_a_dead_pane_is_refused_and_the_server_survives(tmux):
     assert tmux.run("list-buffers").text == ""
 
 
+@pytest.mark.lesson(5, "each paste has a buffer of its own, and tmux makes the brackets")
 def test_two_senders_do_not_cross(tmux, tmp_path):
     files = {name: tmp_path / name for name in ("adam", "eve")}
     panes = {}
@@ -437,6 +449,7 @@ def test_two_senders_do_not_cross(tmux, tmp_path):
         assert received(file, len(expected)) == expected
 
 
+@pytest.mark.lesson(34, "a tmux server of our own, and exact names on it")
 def test_the_command_to_attach_names_the_session_exactly(tmux):
     assert tmux.attach_command("adam", read_only=False) == ["tmux", "-L", SOCKET, "attach-session", "-t", "=adam"]
     assert tmux.attach_command("adam", read_only=True)[-1] == "-r"
