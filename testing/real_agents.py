@@ -116,11 +116,10 @@ class AgentRoot:
         argv = ["pkill", f"-{name}", "--session", str(self.pane().pid)]
         assert self.machine.namespace.run(argv, env=self.machine.env).ok
 
-    def status(self) -> Settings:
+    def status(self, name: str = "w") -> Settings:
         """The worker, as `llmc status --json` tells it."""
-        told: Settings = json.loads(self.done("status", "--json"))
-        worker: Settings = told["workers"][0]
-        return worker
+        workers: list[Settings] = json.loads(self.done("status", "--json"))["workers"]
+        return next(worker for worker in workers if worker["name"] == name)
 
 
 # --- fixtures -------------------------------------------------------------------------------------
