@@ -62,7 +62,7 @@ def test_many_commits_are_cut():
 
 def test_one_file_is_one_file():
     text = conflict_prompt(Standing("x", "b", "main"), FILES[:1], [])
-    assert "and 1 file conflict" in text
+    assert "and 1 file conflicts.\n" in text
     assert "\n5." not in text
 
 

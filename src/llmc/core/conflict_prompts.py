@@ -46,9 +46,9 @@ class Standing:
 
 def conflict_prompt(standing: Standing, files: Sequence[ConflictedFile], validate: Sequence[str]) -> str:
     upstream = standing.upstream
-    count = f"{len(files)} file{'s' if len(files) != 1 else ''}"
+    count = "1 file conflicts" if len(files) == 1 else f"{len(files)} files conflict"
     return plain(
-        f"Your branch {standing.branch} is being rebased onto the newest {upstream}, and {count} conflict.\n"
+        f"Your branch {standing.branch} is being rebased onto the newest {upstream}, and {count}.\n"
         f"Incorporate your work into what {upstream} has now: keep the intent of both sides, and do not throw away\n"
         "what you have made.\n"
         "\n"
@@ -110,7 +110,8 @@ def mend_prompt(standing: Standing, problem: str) -> str:
 
 def _why(standing: Standing) -> str:
     mine = f'Your commit "{one_line(standing.commit, SUBJECT_LIMIT)}" could not be applied' if standing.commit else ""
-    more = f", and {standing.remaining} more of yours come after it" if mine and standing.remaining else ""
+    come = "comes" if standing.remaining == 1 else "come"
+    more = f", and {standing.remaining} more of yours {come} after it" if mine and standing.remaining else ""
     if not standing.meanwhile:
         return f"{mine}{more}.\n\n" if mine else ""
     shown = standing.meanwhile[:COMMITS_LISTED]
