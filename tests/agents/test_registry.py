@@ -49,6 +49,16 @@ def test_escape_is_pressed_only_to_refuse_what_a_dialog_asks(name: str) -> None:
     assert set(answers) <= {"no"}
 
 
+def test_codex_asks_again_in_a_conversation_in_which_it_did_not() -> None:
+    resumed = replace(ORDER, skip_permissions=False, resume="the-conversation")
+    assert BUILT_IN["codex"]().launch(resumed).argv[-5:] == (
+        *("-a", "on-request"),
+        *("-s", "workspace-write"),
+        "the-conversation",
+    )
+    assert "-a" not in BUILT_IN["codex"]().launch(replace(resumed, skip_permissions=True)).argv
+
+
 def test_an_unknown_agent_is_told_with_those_that_there_are() -> None:
     with pytest.raises(LlmcError, match="no agent named 'clod'") as unknown:
         agent_named("clod", settings('[agents.mine]\ncommand = ["mine"]\n'))

@@ -27,6 +27,8 @@ def launch(order: LaunchOrder) -> Launch:
     if order.skip_permissions:
         argv.append("--dangerously-bypass-approvals-and-sandbox")
     if order.resume:
+        # A conversation that was begun with these off would go on without them.
+        argv += [] if order.skip_permissions else ["-a", "on-request", "-s", "workspace-write"]
         argv.append(order.resume)
     return Launch(tuple(argv), {}, {hooks.script_path(order): hooks.SCRIPT})
 
