@@ -124,7 +124,7 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             "known here: repo, defaults, policy, backup, notify, classifier, log, workers, agents",
         ),
         (
-            "[[policy.auto_confirm]]\nagent = 'claude'\nkind = 'plan'\npattern = 'x'\nx = 1\n",
+            "[[policy.auto_confirm]]\nagent = 'claude'\nkind = 'question'\npattern = 'x'\nx = 1\n",
             8,
             "unknown key `policy.auto_confirm[0].x`",
             "known here: agent, kind, pattern",
@@ -277,11 +277,12 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             'for example `env = { MODE = "tui" }`',
         ),
         (
-            "[[policy.auto_confirm]]\nagent = 'claude'\nkind = 'plan'\npattern = 'x'\n"
-            "[[policy.auto_confirm]]\nagent = 'claude'\nkind = 'plan'\npattern = '('\n",
+            "[[policy.auto_confirm]]\nagent = 'claude'\nkind = 'question'\npattern = 'x'\n"
+            "[[policy.auto_confirm]]\nagent = 'claude'\nkind = 'question'\npattern = '('\n",
             11,
-            '`policy.auto_confirm[1].pattern` is the string "(", but must be a regular expression that is not empty',
-            'for example `pattern = "^git (status|diff)"`',
+            '`policy.auto_confirm[1].pattern` is the string "(", but must be a regular expression that is not empty '
+            "and cannot take long",
+            'for example `pattern = "git (status|diff)"`',
         ),
         (
             "[[policy.auto_confirm]]\nagent = 'claude'\npattern = 'x'\n",
@@ -293,7 +294,7 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             "[policy]\nauto_confirm = ['all']\n",
             5,
             '`policy.auto_confirm` is the list ["all"], but must be a list of tables',
-            'for example `auto_confirm = [{ agent = "claude", kind = "permission", pattern = "^git status" }]`',
+            'for example `auto_confirm = [{ agent = "claude", kind = "permission", pattern = "git status" }]`',
         ),
         (
             "[log]\nmax_bytes = 2024-01-01\n",

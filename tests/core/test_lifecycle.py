@@ -131,6 +131,7 @@ HELP_DUE, ESCALATION_DUE = occurs(ev.Woke, REBASE_HELP), occurs(ev.Woke, REBASE_
 WAIT_OVER = occurs(ev.Woke, GO_ON)
 SILENCE = occurs(ev.SilenceLasted)
 SCREEN_MOVED = occurs(ev.ScreenMoved)
+CONFIRMED = occurs(ev.DialogConfirmed, "git status")
 BEGUN = came_of(ev.StepBegun)
 READY = came_of(ev.SessionReady, True)
 STOPPED = came_of(ev.SessionStopped)
@@ -273,6 +274,7 @@ ROWS = [
     Row("grace over, commit",             GRACE_OVER,                   "R R R R R B E", fields=GRACE_COMMIT),
     Row("a block is over",                WAIT_OVER,                    "I W W R J B E", policy=AUTO, fields=WAITING),
     Row("something on the screen",        SCREEN_MOVED,                 "I W N R J B E"),
+    Row("a dialog was confirmed",         CONFIRMED,                    "I W W R J B E"),
     Row("silence",                        SILENCE,                      "I W N R J B E"),
     Row("silence, asked twice",           SILENCE,                      "I N N R N B E", policy=AUTO, fields=ASKED),
     Row("grace over, no commit",          GRACE_OVER,                   "I W N - J B E", fields=GRACE_NOTHING),

@@ -42,6 +42,7 @@ FACTS = st.sampled_from(
         lambda at, sha: ev.CommitsGone(at, "merged elsewhere"),
         lambda at, sha: ev.ScreenRead(at, "READY", confident=True),
         lambda at, sha: ev.ScreenRead(at, "NEEDS_CONFIRMATION", "permission", confident=True),
+        lambda at, sha: ev.DialogConfirmed(at, "git status"),
         lambda at, sha: ev.ConflictsResolved(at, sha, "e" * 40),
         lambda at, sha: ev.ConflictsResolved(at, None, "e" * 40),
         lambda at, sha: ev.ConflictsChanged(at, ("b.py",)),

@@ -90,10 +90,10 @@ def changes(before: str, after: str) -> tuple[list[str], list[str]]:
         ("notify.command", 'say "hi" \\o/', 'say "hi" \\o/', [], ["[notify]", 'command = "say \\"hi\\" \\\\o/"']),
         (
             "policy.auto_confirm",
-            '[{ agent = "claude", kind = "plan", pattern = "." }]',
-            [{"agent": "claude", "kind": "plan", "pattern": "."}],
+            '[{ agent = "claude", kind = "question", pattern = "." }]',
+            [{"agent": "claude", "kind": "question", "pattern": "."}],
             [],
-            ["[policy]", 'auto_confirm = [{ agent = "claude", kind = "plan", pattern = "." }]'],
+            ["[policy]", 'auto_confirm = [{ agent = "claude", kind = "question", pattern = "." }]'],
         ),
     ],
 )

@@ -19,6 +19,8 @@ from llmc.errors import LlmcError
 from llmc.model import Worker
 from llmc.observe.signals import read_signals
 from llmc.observe.troubles import all_troubles
+from llmc.perform.confirming import KIND as AUTO_CONFIRM
+from llmc.perform.confirming import verdict_on
 from llmc.perform.diagnostics import latest_bundle
 from llmc.site import Site
 from llmc.store.patrol_file import read_report
@@ -46,6 +48,7 @@ def run(app: App, args: Namespace) -> Result:
         f"autonomy: {site.ledger.policy_of(worker.name).autonomy.value}{_resumable(worker)}",
         *([f"signals missed so far (all workers): {_counts(missed)}"] if any(missed.values()) else []),
         *_disagreement(attention),
+        *_confirmations(site, worker, now),
         "what comes next:",
         *(f"  {move}" for move in moves),
     ]
@@ -100,6 +103,14 @@ def _disagreement(attention: dict[str, Any]) -> list[str]:
         f"they disagree: {attention['state']} by {attention['source']}, {age(attention['age_secs'] or 0)} ago, "
         f"but {against['state']} by {against['source']} since; the agent's own word counts"
     ]
+
+
+def _confirmations(site: Site, worker: Worker, now: float) -> list[str]:
+    """What was answered unasked, and why the dialog that is open now is not."""
+    last, verdict = site.ledger.events.latest(worker.name, AUTO_CONFIRM), verdict_on(site, worker)
+    answered = [f"answered unasked, {age(now - last.at_unix)} ago: {one_line(last.detail, 200)}"] if last else []
+    refused = [f"not answered unasked: {verdict.refusal}"] if verdict is not None and verdict.refusal else []
+    return answered + refused
 
 
 def _data(worker: Worker, signals: dict[str, str], moves: tuple[str, ...]) -> dict[str, object]:

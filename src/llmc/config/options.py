@@ -13,7 +13,7 @@ from llmc.config.shapes import (
     one_full_line,
     one_line,
     one_word,
-    regular_expression,
+    quick_expression,
     web_address,
     web_address_or_nothing,
 )
@@ -22,8 +22,8 @@ from llmc.model import Autonomy
 
 BUILT_IN_AGENTS = ("claude", "codex", "gemini", "opencode", "shell", "demo")
 
-DIALOGS = ("permission", "question", "plan", "trust", "bypass", "theme", "notice")
-"""The dialogs that a choice closes. A login or a password is nothing that LLMC could confirm."""
+DIALOGS = ("permission", "question")
+"""The dialogs that say in a line what they ask for. A plan is for a person to read."""
 
 _FLAG = Flag()
 _LINE = "a single line of text without control characters"
@@ -103,8 +103,8 @@ class AutoConfirm:
         "the dialogs that are meant: " + ", ".join(f"`{one}`" for one in DIALOGS),
     )
     pattern: str = required(
-        Text('"^git (status|diff)"', "a regular expression that is not empty", regular_expression),
-        "a regular expression that must be found in the text of the dialog",
+        Text('"git (status|diff)"', "a regular expression that is not empty and cannot take long", quick_expression),
+        "a regular expression that must match the whole command, or the whole question",
     )
 
 
@@ -145,7 +145,7 @@ class Policy:
     )
     auto_confirm: tuple[AutoConfirm, ...] = rows(
         AutoConfirm,
-        '[{ agent = "claude", kind = "permission", pattern = "^git status" }]',
+        '[{ agent = "claude", kind = "permission", pattern = "git status" }]',
         "dialogs that LLMC may confirm unasked; without a match it never does",
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from llmc.core.asking import Asks
 from llmc.core.composer import Box
 from llmc.core.screen import LONGEST_LINE, MOST_LINES, Screen, cut_cells, plain
 from llmc.core.styles import has_style
@@ -172,6 +173,8 @@ class Cue:
     """For a dialog of the start that only the person can pass: what to do."""
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     """For a dialog of the work: the keys for `yes`, `no`, a `number` ({n}) and before an own `text`."""
+    asks: Asks | None = None
+    """For a dialog of the work: where it says what it asks for."""
 
     def found(self, view: View) -> Mapping[str, str] | None:
         """The named groups of its patterns; None when the cue does not hold."""

@@ -1,4 +1,4 @@
-"""Recognising a prompt when the agent reports it."""
+"""Recognising a prompt when the agent reports it, and a screen that was seen before."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ import unicodedata
 
 def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def screen_digest(text: str, title: str, command: str, *, dead: bool = False) -> str:
+    """Of all that a terminal shows."""
+    return hashlib.sha256("\0".join((text, title, command, str(dead))).encode("utf-8", "replace")).hexdigest()
 
 
 def told_digest(text: str) -> str:

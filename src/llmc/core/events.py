@@ -178,6 +178,13 @@ class ScreenRead(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class DialogConfirmed(Fact):
+    """Its dialog was answered unasked, by a rule of the person's."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class ConflictsChanged(Fact):
     """The rebase goes on: these are the files that are in conflict now."""
 

@@ -122,6 +122,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         {**ANY, WORKING: (WORKING, REVIEW, INPUT), REJECTED: (REJECTED, REVIEW, INPUT)},
     ),
     ev.ScreenMoved: Rule("screen.moved", observed.screen_moved, ANY),
+    ev.DialogConfirmed: Rule("policy.auto_confirm", observed.dialog_confirmed, {**ANY, INPUT: (WORKING,)}),
     ev.AgentExited: Rule("process.exit", crashes.agent_exited, _OR_ERROR),
     ev.SessionVanished: Rule("session.gone", crashes.session_vanished, _OR_ERROR),
     ev.SessionFound: Rule("session.found", observed.session_found, ANY),

@@ -51,6 +51,11 @@ def safe_pattern(text: str) -> re.Pattern[str]:
     return compiled
 
 
+def is_spelled_out(text: str) -> bool:
+    """Whether it matches one text alone."""
+    return not text.startswith("(?") and all(code in (op.LITERAL, op.AT) for code, _ in parser.parse(text))
+
+
 def _searching(tree: Any) -> int:  # noqa: ANN401 - what the standard library parses into has no types
     """How many steps it takes at most to look for it on one line."""
     if len(tree) == 1 and tree[0][0] is op.BRANCH:

@@ -11,6 +11,7 @@ from selectors import EVENT_READ, DefaultSelector
 from llmc.daemon import branches, upstream
 from llmc.daemon.branches import watch_branch, watch_branches
 from llmc.daemon.care import Cared, Rebases, act_on_screens, care_for
+from llmc.daemon.confirmations import Confirmations
 from llmc.daemon.deaths import Deaths
 from llmc.daemon.journal import EVERYBODY, Journal
 from llmc.daemon.patrol import Patrols, was_asked_for
@@ -22,7 +23,7 @@ from llmc.daemon.upstream import fetch_upstream, watch_upstream
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
 from llmc.model import Session, State, Worker
-from llmc.observe.readings import Readings
+from llmc.observe.readings import Readings, Seen
 from llmc.observe.screens import silent_workers
 from llmc.observe.second_opinion import SecondOpinion
 from llmc.observe.subjects import worker_subject
@@ -75,11 +76,12 @@ class Daemon:
             lambda text: self.journal.complain("classifier", text),
             self.signals.wake,
         )
+        self.confirmations = Confirmations(self.pool, self.journal.complain)
         self.screens = Screens(
             Readings(self.cache, self.journal, adviser=self.adviser),
             self.pool,
             self.signals.wake,
-            lambda seen: act_on_screens(self.site, seen, self.acted_on),
+            self._act_on_screens,
         )
         self.upkeep = Upkeep()
         self.rebases: Rebases = {}
@@ -234,6 +236,10 @@ class Daemon:
             for name in silent_workers(self.site):
                 self.screens.look_at(name)
             self.changed(self.site)
+
+    def _act_on_screens(self, seen: list[Seen]) -> set[str]:
+        again = act_on_screens(self.site, seen, self.acted_on)
+        return again | self.confirmations.act_on(self.site, seen)
 
     def _is_attended(self, name: str) -> bool:
         soon = time.monotonic() + ATTENDED_WITHIN_SECS

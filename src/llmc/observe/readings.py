@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from llmc.core.classify import ACTIONS, Reading, read_screen
+from llmc.core.digest import screen_digest
 from llmc.core.display import one_line
 from llmc.core.fusion import fuse
 from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again, seen_alone
@@ -133,7 +133,7 @@ class Readings:
         stable_looks = self._stable_looks or pack.stable_looks
         shown = subject.screen(pane, captured)
         reading = read_screen(pack, shown)
-        digest = _digest(pane, shown.text)
+        digest = screen_digest(shown.text, pane.title, pane.command, dead=pane.dead)
         kept = self._kept.get(subject.name)
         before = kept.standing if kept else self._recalled.pop(subject.name, None)
         screen = _exited(subject, pane) if pane.dead else _opinion(reading)
@@ -177,11 +177,6 @@ def _eyes(subject: Subject) -> str:
 
 def _facts(pane: Pane) -> tuple[object, ...]:
     return pane.title, pane.command, pane.dead, pane.cursor, pane.width, pane.height, pane.alternate, pane.in_mode
-
-
-def _digest(pane: Pane, text: str) -> str:
-    shown = "\0".join((text, pane.title, pane.command, str(pane.dead)))
-    return hashlib.sha256(shown.encode("utf-8", "replace")).hexdigest()
 
 
 def _opinion(reading: Reading) -> Opinion:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from llmc.core.answers import typing_for
+from llmc.core.answers import Typing, typing_for
 from llmc.core.classify import Cue, Reading, Screen, read_screen
 from llmc.core.digest import text_digest
 from llmc.errors import LlmcError
@@ -25,17 +25,22 @@ def answer(site: Site, worker: Worker, choice: str) -> tuple[Receipt, str]:
     with lock_terminal(site, worker):
         dialog = _open_dialog(site, worker, pane.id)
         typing = typing_for(dialog, choice)
-        site.tmux.leave_copy_mode(pane.id)
-        site.tmux.press(pane.id, *typing.keys)
-        if typing.text:
-            site.tmux.type_text(pane.id, typing.text)
-            site.tmux.press(pane.id, "Enter")
-        gone = _is_gone(site, worker, pane.id, dialog)
+        gone = press_answer(site, worker, pane.id, dialog, typing)
     outcome = Outcome.DELIVERED if gone else Outcome.UNKNOWN
     reason = "" if gone else "the dialog is still on the screen"
     proof = Proof.COMPOSER if gone else Proof.NONE
     elapsed = int((time.monotonic() - began) * 1000)
     return Receipt(outcome, proof, 1, elapsed, len(choice.encode()), text_digest(choice), reason), dialog.name
+
+
+def press_answer(site: Site, worker: Worker, pane: str, dialog: Cue, typing: Typing) -> bool:
+    """Whether the dialog is gone then. The caller holds the terminal's lock and has just seen the dialog."""
+    site.tmux.leave_copy_mode(pane)
+    site.tmux.press(pane, *typing.keys)
+    if typing.text:
+        site.tmux.type_text(pane, typing.text)
+        site.tmux.press(pane, "Enter")
+    return _is_gone(site, worker, pane, dialog)
 
 
 def _reading(site: Site, worker: Worker, pane: str) -> Reading:

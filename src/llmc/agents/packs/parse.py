@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from llmc.core.asking import Asks
 from llmc.core.classify import Pack
 from llmc.core.composer import ComposerShape
 from llmc.core.cues import (
@@ -36,7 +37,7 @@ PACK_KEYS = {"name", "version", "processes", "stable_looks", "chrome", "aside", 
 COMPOSER_KEYS = {"prompt", "rule", "bottom", "footer", "placeholder", "hint", "history", "otherwise"}
 CUE_KEYS = {
     *("name", "state", "detail", "when", "unless", "priority", "confidence", "summary", "actions", "examples"),
-    *("pass", "advice", "answers"),
+    *("pass", "advice", "answers", "asks"),
 }
 
 
@@ -135,6 +136,7 @@ def _cue(row: Table) -> Cue:
         pass_keys=_texts(row, "pass"),
         advice=_text(row, "advice"),
         answers=_answers(row),
+        asks=_asks(row),
     )
 
 
@@ -144,6 +146,20 @@ def _answers(row: Table) -> Mapping[str, tuple[str, ...]]:
         raise WrongError("`answers` must be a table of keys to press", "answers")
     _known(answers, {"yes", "no", "number", "text"}, "answers")
     return MappingProxyType({choice: _texts(answers, choice) for choice in answers})
+
+
+def _asks(row: Table) -> Asks | None:
+    if "asks" not in row:
+        return None
+    asks = row["asks"]
+    if not isinstance(asks, dict):
+        raise WrongError("`asks` must be a table of patterns", "asks")
+    _known(asks, {"after", "until", "line", "begins", "remark"}, "asks")
+    line = _pattern(asks, "line")
+    if "asked" not in line.groupindex:
+        raise WrongError("the `line` of `asks` must have a group named `asked`: (?P<asked>...)", "asks")
+    remark = "remark" in asks and _truth(asks, "remark")
+    return Asks(_pattern(asks, "after"), _pattern(asks, "until"), line, _maybe_pattern(asks, "begins"), remark)
 
 
 def _conditions(row: Table, key: str, *, needed: bool = False) -> tuple[Condition, ...]:

@@ -87,6 +87,11 @@ def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
     return Move(worker)
 
 
+def dialog_confirmed(worker: Worker, event: ev.DialogConfirmed, policy: Policy) -> Move:
+    goes_on = replace(worker, work=Work.WORKING) if worker.work is Work.NEEDS_INPUT else worker
+    return Move(goes_on, detail=event.what)
+
+
 def screen_moved(worker: Worker, event: ev.ScreenMoved, policy: Policy) -> Move:
     return Move(replace(worker, last_activity_unix=event.at))
 

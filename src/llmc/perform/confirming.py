@@ -1,0 +1,98 @@
+"""Answering a dialog unasked, where a rule of `[[policy.auto_confirm]]` allows it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from types import MappingProxyType
+
+from llmc.core import events as ev
+from llmc.core.answers import typing_for
+from llmc.core.auto_confirm import Told, Verdict, judge
+from llmc.core.digest import screen_digest
+from llmc.core.display import one_line, plain
+from llmc.core.screen import Screen, screen_of
+from llmc.model import Session, Worker
+from llmc.perform.answering import press_answer
+from llmc.perform.conversation import lock_terminal
+from llmc.site import Site
+from llmc.store.event_log import LoggedEvent
+from llmc.store.snapshot import read_attention
+from llmc.tmux.parsing import Pane
+
+KIND = "auto_confirm"
+"""Of its entries in the log of events."""
+DIALOG_LINES = 40
+
+
+class Confirmed(Enum):
+    DONE = "the dialog was answered and is gone"
+    STAYS = "the dialog was answered and is still there"
+    REFUSED = "nothing was pressed"
+    BUSY = "somebody else acts for this worker now"
+
+
+def has_rules(site: Site, worker: Worker) -> bool:
+    return any(rule.agent == worker.agent for rule in site.config.policy.auto_confirm)
+
+
+def confirm(site: Site, name: str, digest: str) -> Confirmed:
+    """Answers `yes` if a rule allows it. `digest` is of the screen that was seen to stay: no other one is answered."""
+    lock = site.lock_of(name)
+    if not lock.try_acquire():
+        return Confirmed.BUSY
+    try:
+        return _confirm(site, site.worker(name), digest)
+    finally:
+        lock.release()
+
+
+def verdict_on(site: Site, worker: Worker) -> Verdict | None:
+    """What would be decided now, for whoever asks why; None while no dialog of its kind is open."""
+    pane = site.tmux.panes().get(worker.session_id)
+    if pane is None or pane.dead or not has_rules(site, worker):
+        return None
+    verdict = _judge(site, worker, _screen(site, pane))
+    return verdict if verdict.kind else None
+
+
+def _confirm(site: Site, worker: Worker, digest: str) -> Confirmed:
+    with lock_terminal(site, worker):
+        pane = site.tmux.panes().get(worker.session_id)
+        if pane is None or pane.dead or pane.in_mode or worker.session is not Session.UP:
+            return Confirmed.REFUSED
+        screen = _screen(site, pane)
+        verdict = _judge(site, worker, screen)
+        if verdict.dialog is None or screen_digest(screen.text, pane.title, pane.command) != digest:
+            return Confirmed.REFUSED
+        typing = typing_for(verdict.dialog, "yes")
+        _log(site, worker, verdict, screen)
+        gone = press_answer(site, worker, pane.id, verdict.dialog, typing)
+    if gone:
+        site.ledger.apply(worker.name, ev.DialogConfirmed(site.now(), one_line(verdict.asked, 200)))
+    return Confirmed.DONE if gone else Confirmed.STAYS
+
+
+def _judge(site: Site, worker: Worker, screen: Screen) -> Verdict:
+    pack = site.agent_of(worker).pack
+    return judge(pack, screen, worker.agent, site.config.policy.auto_confirm, _told(site, worker))
+
+
+def _told(site: Site, worker: Worker) -> Told | None:
+    if not worker.reports_events:
+        return None
+    last = read_attention(site.root.inside("run", "attention")).get(worker.name) or {}
+    asks = last.get("state") == "NEEDS_CONFIRMATION" and last.get("source") == "hook"
+    return Told(str(last.get("detail") or ""), str(last.get("summary") or "")) if asks else Told("", "")
+
+
+def _screen(site: Site, pane: Pane) -> Screen:
+    """With its colours, and as whoever watches the terminals sees it."""
+    return screen_of(site.tmux.captures([pane.id])[0], title=pane.title, cursor=pane.cursor)
+
+
+def _log(site: Site, worker: Worker, verdict: Verdict, screen: Screen) -> None:
+    """Before the key is pressed: what was answered is known even if we end in between."""
+    detail = f"yes to {verdict.kind}: {one_line(verdict.asked, 200)} (rule {one_line(verdict.pattern, 100)})"
+    lines = [line for line in plain(screen.text).split("\n") if line.strip()][-DIALOG_LINES:]
+    told = {"asked": verdict.asked, "pattern": verdict.pattern, "dialog": "\n".join(line.rstrip() for line in lines)}
+    site.ledger.write(LoggedEvent(site.now(), worker.name, KIND, detail=detail, data=MappingProxyType(told)))
