@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,14 +11,9 @@ import pytest
 from llmc.model import Work
 from testing.story import SILENT, Story, told_in
 
-RULES = """
+RULE = """
 [[policy.auto_confirm]]
-agent = "demo"
-kind = "permission"
-pattern = "rm -r (build|dist)"
-
-[[policy.auto_confirm]]
-agent = "silent"
+agent = "{}"
 kind = "permission"
 pattern = "rm -r (build|dist)"
 """
@@ -35,8 +31,8 @@ def _answers(story: Story) -> list[str]:
 
 @pytest.mark.parametrize("agent", ["demo", "silent"])
 def test_what_a_rule_covers_is_answered_and_told(story: Story, agent: str) -> None:
-    story.begin("adam", agent=agent, agents=SILENT + RULES).up()
-    story.work("adam", "permit rm -r build", "write a.txt done", "commit Remove the build")
+    story.begin("adam", agent=agent, agents=SILENT + RULE.format(agent)).up()
+    story.work("adam", "sleep 0.5", "permit rm -r build", "write a.txt done", "commit Remove the build")
     answers = _answers(story)
     assert answers == ["yes to permission: rm -r build (rule rm -r (build|dist))"]
     logged = story.site.ledger.events.latest("adam", "auto_confirm")
@@ -57,7 +53,7 @@ def test_what_a_rule_covers_is_answered_and_told(story: Story, agent: str) -> No
     ids=["two commands", "another command", "a question", "a quote"],
 )
 def test_every_other_dialog_waits_for_the_person(story: Story, steps: tuple[str, ...]) -> None:
-    story.begin("adam", agents=RULES).up()
+    story.begin("adam", agents=RULE.format("demo")).up()
     story.task("adam", *steps)
     story.wait("adam", Work.NEEDS_INPUT)
     story.until(lambda: "not answered unasked: no rule" in story.llmc("explain", "adam").out)
@@ -68,5 +64,5 @@ def test_every_other_dialog_waits_for_the_person(story: Story, steps: tuple[str,
 
 def _looked_at(story: Story) -> bool:
     """For long enough to be acted upon."""
-    status = story.json("pty", "status")["terminals"]
-    return any(each["id"] == "adam" and each["stable_count"] >= 4 for each in status)
+    seen = json.loads(Path(story.root.terminals, "adam", "status.json").read_text())["screen"]
+    return (seen["state"], seen["lasting"]) == ("NEEDS_CONFIRMATION", True)

@@ -23,7 +23,9 @@ class Asks:
     begins: re.Pattern[str] | None = None
     """Its first line, where lines of another kind stand above; exactly one as well."""
     remark: bool = False
-    """The last line is a remark of the agent's on it. Nothing but the agent's report tells it from a part of it."""
+    """The last line is a remark on it."""
+    reported: bool = False
+    """The screen alone does not tell it from what stands around it: the agent's own report must say the same."""
 
     def asked(self, lines: Sequence[str]) -> str | None:
         """None when it cannot be told for sure."""

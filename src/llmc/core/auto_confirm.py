@@ -68,7 +68,7 @@ def judge(pack: Pack, screen: Screen, agent: str, rules: Iterable[Rule], told: T
     if reading.confidence < SURE or "yes" not in dialog.answers:
         return Verdict(kind, refusal=f"the pack is not sure of this dialog ({dialog.name}, {reading.confidence})")
     asked = dialog.asks.asked(look_at(pack, screen).lines) if dialog.asks else None
-    if asked is None or (dialog.asks and dialog.asks.remark and told is None):
+    if asked is None or (dialog.asks and dialog.asks.reported and told is None):
         return Verdict(kind, refusal="the pack cannot tell for sure what the dialog asks for")
     refusal = _unfit(asked) or _otherwise_told(kind, asked, told)
     if refusal:

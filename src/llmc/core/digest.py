@@ -11,7 +11,8 @@ def text_digest(text: str) -> str:
 
 
 def screen_digest(text: str, title: str, command: str, *, dead: bool = False) -> str:
-    """Of all that a terminal shows."""
+    """Of all that a terminal shows. What turns or blinks in its title says nothing new."""
+    title = "".join(filter(str.isalnum, title))
     return hashlib.sha256("\0".join((text, title, command, str(dead))).encode("utf-8", "replace")).hexdigest()
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from html import escape
 
 from llmc.config.options import Notify
 from llmc.core.notice import Notice
@@ -48,7 +49,7 @@ class Caller:
     def _show_on_desktop(self, notice: Notice) -> None:
         title = f"LLMC: {notice.who}"
         if self.host.which("notify-send"):
-            argv = ["notify-send", "--app-name=LLMC", "--", title, notice.text]
+            argv = ["notify-send", "--app-name=LLMC", "--", title, _for_notify_send(notice.text)]
         elif self.host.which("osascript"):
             argv = ["osascript", *(word for line in SCRIPT for word in ("-e", line)), title, notice.text]
         else:
@@ -92,6 +93,11 @@ def _ring(tty: str) -> None:
     elif sys.stderr.isatty():
         sys.stderr.write("\a")
         sys.stderr.flush()
+
+
+def _for_notify_send(text: str) -> str:
+    """It takes backslashes for escapes, and desktops take what is in angle brackets for links and pictures."""
+    return escape(text.replace("\\", "\\\\"), quote=False)
 
 
 def _show(servers: Sequence[Tmux], notice: Notice) -> None:

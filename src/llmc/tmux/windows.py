@@ -101,7 +101,7 @@ def show_message(tmux: Tmux, text: str) -> None:
     """A line in every client that is attached."""
     shown = text.replace("#", "##").replace("%", "%%")
     for client in clients(tmux):
-        tmux.run("display-message", "-c", client, "-d", MESSAGE_MS, literal(shown))
+        tmux.run("display-message", "-c", client, "-d", MESSAGE_MS, "--", literal(shown))
 
 
 def refresh_status_lines(tmux: Tmux) -> None:

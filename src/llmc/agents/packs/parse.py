@@ -154,12 +154,13 @@ def _asks(row: Table) -> Asks | None:
     asks = row["asks"]
     if not isinstance(asks, dict):
         raise WrongError("`asks` must be a table of patterns", "asks")
-    _known(asks, {"after", "until", "line", "begins", "remark"}, "asks")
+    _known(asks, {"after", "until", "line", "begins", "remark", "reported"}, "asks")
     line = _pattern(asks, "line")
     if "asked" not in line.groupindex:
         raise WrongError("the `line` of `asks` must have a group named `asked`: (?P<asked>...)", "asks")
-    remark = "remark" in asks and _truth(asks, "remark")
-    return Asks(_pattern(asks, "after"), _pattern(asks, "until"), line, _maybe_pattern(asks, "begins"), remark)
+    remark, reported = (key in asks and _truth(asks, key) for key in ("remark", "reported"))
+    after, until, begins = _pattern(asks, "after"), _pattern(asks, "until"), _maybe_pattern(asks, "begins")
+    return Asks(after, until, line, begins, remark, reported)
 
 
 def _conditions(row: Table, key: str, *, needed: bool = False) -> tuple[Condition, ...]:
