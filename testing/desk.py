@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +26,26 @@ class Desk:
     home: Path
     outside: bool = False
     """Said in a plain terminal instead."""
+    prefix: Sequence[str] = ()
+    """Words before every command, to run it on another machine."""
+    env: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     @property
     def root(self) -> Path:
         return self.home / "llmc"
 
     def tmux(self, *words: str, server: str = "user") -> str:
-        done = subprocess.run(["tmux", "-L", server, *words], capture_output=True, text=True, check=False)
+        argv = [*self.prefix, "tmux", "-L", server, *words]
+        done = subprocess.run(argv, capture_output=True, text=True, env=self.env, check=False)
         assert done.returncode == 0, f"tmux {words}: {done.stderr}"
         return done.stdout.rstrip("\n")
 
     def llmc(self, *words: str, code: int = 0) -> Said:
         done = subprocess.run(
-            [str(PROGRAM), *words],
+            [*self.prefix, "env", f"--chdir={self.home}", str(PROGRAM), *words],
             capture_output=True,
             text=True,
             env=self.environment(),
-            cwd=self.home,
             timeout=PATIENCE_SECS,
             check=False,
         )
@@ -50,7 +54,7 @@ class Desk:
         return said
 
     def environment(self) -> dict[str, str]:
-        env = {**os.environ, "HOME": str(self.home), "LANG": "C.UTF-8", "SHELL": "/bin/bash"}
+        env = {**self.env, "HOME": str(self.home), "LANG": "C.UTF-8", "SHELL": "/bin/bash"}
         if not self.outside:
             env["TMUX"] = self.tmux("display-message", "-p", "#{socket_path},#{pid},0")
             env["TMUX_PANE"] = self.tmux("display-message", "-p", "-t", "=main:0", "#{pane_id}")
@@ -70,6 +74,12 @@ class Desk:
             return {}
         assert isinstance(found, dict)
         return found
+
+    def row(self, name: str) -> tuple[str, str]:
+        """State and summary, as they stand in the database."""
+        with closing(sqlite3.connect(self.root / ".workers" / "status.db")) as database:
+            found = database.execute("SELECT state, summary FROM status WHERE id = ?", (name,)).fetchone()
+        return tuple(found) if found else ("", "")
 
     def pane(self, name: str) -> str:
         return str(json.loads((self.root / ".workers" / name / "terminal.json").read_text())["pane"])
@@ -94,10 +104,11 @@ class Desk:
 
 
 @contextmanager
-def at_desk(home: Path) -> Iterator[Desk]:
+def at_desk(home: Path, prefix: Sequence[str] = (), env: Mapping[str, str] | None = None) -> Iterator[Desk]:
+    """With a prefix, it stands on a machine that ends by itself."""
     home.mkdir(parents=True, exist_ok=True)
     (home / ".bashrc").write_text("PS1='$ '\n")
-    desk = Desk(home)
+    desk = Desk(home, prefix=prefix, env=env or os.environ)
     shell = ("env", f"HOME={home}", "LANG=C.UTF-8", "bash", "--noprofile")
     try:
         width, height = SIZE
@@ -113,7 +124,7 @@ def at_desk(home: Path) -> Iterator[Desk]:
         yield desk
     finally:
         desk.outside = True
-        subprocess.run(
-            [str(PROGRAM), "pty", "watch", "--stop"], env=desk.environment(), capture_output=True, check=False
-        )
-        end_servers(os.environ["TMUX_TMPDIR"])
+        stop = [*prefix, str(PROGRAM), "pty", "watch", "--stop"]
+        subprocess.run(stop, env=desk.environment(), capture_output=True, check=False)
+        if not prefix:
+            end_servers(os.environ["TMUX_TMPDIR"])

@@ -105,10 +105,19 @@ def test_what_goes_away_is_forgotten_with_its_files(desk: Desk) -> None:
     desk.until(lambda: desk.state("shop") == "READY")
     desk.type("shop", "exit")
     desk.until(lambda: not (desk.root / ".workers" / "shop").exists())
-    with sqlite3.connect(desk.root / ".workers" / "status.db") as database:
-        assert database.execute("SELECT count(*) FROM ptys").fetchone() == (0,)
-    database.close()
+    desk.until(lambda: desk.row("shop") == ("", ""))
     assert desk.json("pty", "status")["terminals"] == []
+
+
+def test_what_is_closed_is_forgotten_everywhere_while_it_is_looked_at(desk: Desk) -> None:
+    desk.llmc("pty", "watch", "--detach", "--interval", "0.1")
+    desk.llmc("pty", "create", ".", "--name", "shop", "--command", "while :; do echo $RANDOM; sleep 0.05; done")
+    desk.until(lambda: desk.row("shop")[0] == "BUSY")
+    desk.llmc("pty", "close", "shop")
+    desk.until(lambda: desk.row("shop") == ("", ""))
+    assert not (desk.root / ".workers" / "shop").exists()
+    desk.llmc("pty", "create", ".", "--name", "shop")
+    desk.until(lambda: desk.row("shop")[0] == "READY")
 
 
 def test_a_program_that_ended_says_how_until_it_is_closed(desk: Desk) -> None:

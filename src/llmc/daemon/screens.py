@@ -38,7 +38,7 @@ class Screens:
     def follow(self, subjects: Mapping[str, Subject]) -> set[str]:
         """Follows exactly these. The names of those that are not followed any more."""
         before = self.readings.subjects
-        gone = {name for name, subject in before.items() if _place(subjects.get(name)) != _place(subject)}
+        gone = {name for name, subject in before.items() if _place(subjects.get(name)) != subject.place}
         for name in gone:
             self.watch.forget(name)
             self._due.pop(name, None)
@@ -102,4 +102,4 @@ class Screens:
 
 
 def _place(subject: Subject | None) -> tuple[str, int, str] | None:
-    return None if subject is None else (subject.server, subject.server_pid, subject.pane)
+    return None if subject is None else subject.place

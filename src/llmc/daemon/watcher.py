@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from selectors import EVENT_READ, DefaultSelector
@@ -30,7 +30,7 @@ from llmc.root import Root
 from llmc.store.lock import FileLock, is_held
 from llmc.store.snapshot import read_statuses
 from llmc.store.status_cache import StatusCache, forget_status, sweep
-from llmc.store.terminals import CHANGED, Terminals
+from llmc.store.terminals import CHANGED, Terminal, Terminals
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import own_server
@@ -192,21 +192,27 @@ class Watcher:
         }
         before = self.screens.readings.subjects
         silent_ones = {name: before[name] for name in before if before[name].server in presence.unknown}
-        self.screens.follow({**silent_ones, **subjects})
-        self._forget(presence.gone)
+        left = self.screens.follow({**silent_ones, **subjects})
+        self._forget({**dict.fromkeys(left), **presence.gone})
         self.deaths.follow({pane.pid: name for name, (_, _, pane) in presence.there.items() if not pane.dead})
         blind = self.screens.watch.fileno() is None
         for name, (_, _, pane) in presence.there.items():
             if blind or self.screens.readings.changed(name, pane):
                 self.screens.look_at(name)
 
-    def _forget(self, gone: tuple[str, ...]) -> None:
+    def _forget(self, left: Mapping[str, Terminal | None]) -> None:
+        """Those whose window went away, with their records, and those that were closed, whose records went before."""
+        now = Terminals(self.root).all() if left else {}
+        gone = [name for name, record in left.items() if now.get(name) == record and not self._is_worker(name)]
         if gone:
             forget_status(self.root, self.cache, gone)
             for name in gone:
                 self.mended(name)
                 self.show(f"{name} is gone")
             self.status_lines.moved()
+
+    def _is_worker(self, name: str) -> bool:
+        return os.path.isdir(self.root.worktree(name))
 
     def _read_settings(self) -> None:
         try:

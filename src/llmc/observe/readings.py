@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from threading import Lock
 from typing import Any
 
 from llmc.core.classify import ACTIONS, Reading, read_screen
@@ -76,12 +77,15 @@ class Readings:
         self.settle_secs = settle_secs
         self._kept: dict[str, Kept] = {}
         self._recalled: dict[str, Standing] = {}
+        self._followed = Lock()
+        """Nothing is kept of a terminal that went away while it was looked at."""
 
     def follow(self, subjects: Mapping[str, Subject]) -> None:
         """Exactly these from now on. What was known of others is forgotten here; their files are not touched."""
-        self.subjects = dict(subjects)
-        for name in [name for name in self._kept if name not in subjects]:
-            self._kept.pop(name, None)
+        with self._followed:
+            self.subjects = dict(subjects)
+            for name in [name for name in self._kept if name not in subjects]:
+                self._kept.pop(name, None)
 
     def look(self, names: Iterable[str]) -> list[Seen]:
         """Looks at these, all of one server in two questions. A server that does not answer is complained of."""
@@ -92,8 +96,17 @@ class Readings:
                 seen += self._look_at_server(list(group))
             except LlmcError as unknown:
                 self._complain(server, unknown.what)
-        self._keep(seen)
-        return seen
+        with self._followed:
+            still_there = [each for each in seen if self._is_followed(each.subject)]
+            self._keep(still_there)
+        return still_there
+
+    def _is_followed(self, subject: Subject) -> bool:
+        now = self.subjects.get(subject.name)
+        if now is not None and now.place == subject.place:
+            return True
+        self._kept.pop(subject.name, None)
+        return False
 
     def again_in(self, name: str) -> float | None:
         """When to look once more if nothing changes until then; None when it is stable."""

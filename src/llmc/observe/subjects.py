@@ -56,6 +56,11 @@ class Subject:
     reports_itself: bool = True
     """What an agent reported that does not report any more is old."""
 
+    @property
+    def place(self) -> tuple[str, int, str]:
+        """A later subject of the same name is in another one."""
+        return self.server, self.server_pid, self.pane
+
     def screen(self, pane: Pane, captured: str) -> Screen:
         # A worker's process is its agent, whatever it calls itself.
         command = "" if self.is_worker else pane.command

@@ -15,14 +15,14 @@ from llmc.tmux.server import Tmux
 @dataclass(frozen=True, slots=True)
 class Presence:
     there: Mapping[str, tuple[Terminal, Tmux, Pane]]
-    gone: tuple[str, ...]
+    gone: Mapping[str, Terminal]
     unknown: Mapping[str, str]
     """Servers that do not answer, with what is wrong: nothing is known of their terminals."""
 
 
 def look_for(host: Host, terminals: Mapping[str, Terminal]) -> Presence:
     there: dict[str, tuple[Terminal, Tmux, Pane]] = {}
-    gone: list[str] = []
+    gone: dict[str, Terminal] = {}
     unknown: dict[str, str] = {}
     for server in sorted({terminal.server for terminal in terminals.values()}):
         tmux = Tmux(host, server)
@@ -37,5 +37,5 @@ def look_for(host: Host, terminals: Mapping[str, Terminal]) -> Presence:
                 if pane is not None and pane.server_pid == terminal.server_pid:
                     there[name] = (terminal, tmux, pane)
                 else:
-                    gone.append(name)
-    return Presence(there, tuple(gone), unknown)
+                    gone[name] = terminal
+    return Presence(there, gone, unknown)

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -104,31 +105,31 @@ class Entry:
 
 
 class StatusCache:
+    """Several threads may write: one looks, another forgets."""
+
     def __init__(self, directory: str, complaints: Complaints) -> None:
         self.directory = Path(directory)
         self.path = self.directory / NAME
         self._complaints = complaints
         self._database: sqlite3.Connection | None = None
         self._pending: list[tuple[str, tuple[Any, ...]]] = []
+        self._writing = Lock()
 
     def write(self, statuses: Iterable[Status], moved: frozenset[str] = frozenset()) -> None:
         """`moved` are those whose state is another one than before: for the history."""
+        rows: list[tuple[str, tuple[Any, ...]]] = []
         for status in statuses:
             self._write_file(status)
-            self._pending += _rows(status, is_new=status.id in moved)
-        self._flush()
+            rows += _rows(status, is_new=status.id in moved)
+        self._add(rows)
 
     def polled(self, names: Iterable[str], at: float) -> None:
         """They were looked at and are as before."""
-        rows = [(int(at), name) for name in names]
-        self._pending += [("UPDATE status SET last_polled_ts = ? WHERE id = ?", row) for row in rows]
-        self._flush()
+        self._add([("UPDATE status SET last_polled_ts = ? WHERE id = ?", (int(at), name)) for name in names])
 
     def forget(self, names: Iterable[str]) -> None:
-        for name in names:
-            for table in ("status_history", "status", "ptys"):
-                self._pending.append((f"DELETE FROM {table} WHERE id = ?", (name,)))
-        self._flush()
+        tables = ("status_history", "status", "ptys")
+        self._add([(f"DELETE FROM {table} WHERE id = ?", (name,)) for name in names for table in tables])
 
     def known(self) -> list[str]:
         return [row[0] for row in self._read("SELECT id FROM ptys", ())]
@@ -158,9 +159,13 @@ class StatusCache:
                 f"status of {status.id}", f"{status.id}: its status.json was not written: {error.strerror}"
             )
 
+    def _add(self, rows: list[tuple[str, tuple[Any, ...]]]) -> None:
+        with self._writing:
+            self._pending += rows
+            if self._pending:
+                self._flush()
+
     def _flush(self) -> None:
-        if not self._pending:
-            return
         del self._pending[:-MOST_PENDING]
         try:
             self._write_rows()
