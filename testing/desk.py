@@ -77,8 +77,10 @@ class Desk:
 
     def row(self, name: str) -> tuple[str, str]:
         """State and summary, as they stand in the database."""
+        query = "SELECT state, summary FROM status WHERE id = ?"
         with closing(sqlite3.connect(self.root / ".workers" / "status.db")) as database:
-            found = database.execute("SELECT state, summary FROM status WHERE id = ?", (name,)).fetchone()
+            has_tables = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'status'").fetchone()
+            found = database.execute(query, (name,)).fetchone() if has_tables else None
         return tuple(found) if found else ("", "")
 
     def pane(self, name: str) -> str:
