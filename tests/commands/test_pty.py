@@ -13,6 +13,7 @@ import pytest
 
 from llmc.host.processes import is_running
 from testing.desk import Desk, at_desk
+from testing.roots import make_repository
 
 
 @pytest.fixture
@@ -118,6 +119,21 @@ def test_what_is_closed_is_forgotten_everywhere_while_it_is_looked_at(desk: Desk
     assert not (desk.root / ".workers" / "shop").exists()
     desk.llmc("pty", "create", ".", "--name", "shop")
     desk.until(lambda: desk.row("shop")[0] == "READY")
+
+
+def test_the_status_line_is_drawn_when_a_worker_moves(desk: Desk) -> None:
+    """tmux itself draws it never here: somebody has to tell it to."""
+    desk.llmc("init", "--source", str(make_repository(desk.home / "source")), "--target", str(desk.root))
+    desk.llmc("add", "w", "--agent", "demo")
+    desk.tmux("set-option", "-g", "status-interval", "0")
+    desk.llmc("pty", "statusline", "install")
+    desk.llmc("up", "--detach")
+    try:
+        desk.until(lambda: "[w: READY]" in desk.look())
+        desk.llmc("message", "w", "demo:permit make")
+        desk.until(lambda: "[w: NEEDS_CONFIRMATION]" in desk.look())
+    finally:
+        desk.llmc("down", "--force")
 
 
 def test_a_program_that_ended_says_how_until_it_is_closed(desk: Desk) -> None:

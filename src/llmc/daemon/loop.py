@@ -27,7 +27,9 @@ from llmc.observe.readings import Readings, Seen
 from llmc.observe.screens import silent_workers
 from llmc.observe.second_opinion import SecondOpinion
 from llmc.observe.subjects import worker_subject
+from llmc.perform.notices import ERRANDS, servers_of
 from llmc.perform.settle import stop_agent
+from llmc.perform.status_lines import StatusLines
 from llmc.site import Site
 from llmc.store.status_cache import StatusCache, forget_status
 from llmc.tmux.parsing import Pane
@@ -83,6 +85,7 @@ class Daemon:
             self.signals.wake,
             self._act_on_screens,
         )
+        self.status_lines = StatusLines(self.site.host, lambda: [tmux.socket for tmux in servers_of(self.site)], ERRANDS)
         self.upkeep = Upkeep()
         self.rebases: Rebases = {}
         self.under_way: dict[str, Future[Cared]] = {}
@@ -129,11 +132,12 @@ class Daemon:
         self._fetched()
         self._go_on_patrol()
         self._begin_work()
+        self.status_lines.when_due()
 
     def _patience(self) -> float:
         now = time.monotonic()
         moments = [at for name, at in self.due.items() if name not in self.under_way]
-        moments += [self.next_patrol, *self.screens.moments(), *self.radar.moments()]
+        moments += [self.next_patrol, *self.screens.moments(), *self.radar.moments(), *self.status_lines.moments()]
         if self.patrols.look_again_at is not None:
             moments.append(self.patrols.look_again_at)
         if self.watch.fileno() is None:
@@ -323,6 +327,13 @@ class Daemon:
         up = [(worker, pane) for worker, pane in live if worker.session is Session.UP]
         gone = self.screens.follow({worker.name: worker_subject(self.site, worker, pane) for worker, pane in up})
         forget_status(self.site.root, self.cache, gone)
+        if gone:
+            self.status_lines.moved()
+
+    def _act_on_screens(self, seen: list[Seen]) -> set[str]:
+        if any(each.moved or each.before is None for each in seen):
+            self.status_lines.moved()
+        return act_on_screens(self.site, seen, self.acted_on)
 
     # --- the end --------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from threading import Lock
 
 from llmc.host.base import Host
 from llmc.host.errands import Errands
@@ -16,24 +17,30 @@ AGAIN_SECS = 1.1
 
 
 class StatusLines:
+    """One thread tells that something moved, another draws."""
+
     def __init__(self, host: Host, servers: Callable[[], Iterable[str]], errands: Errands) -> None:
         self._host = host
         self._servers = servers
         self._errands = errands
         self._due: list[float] = []
+        self._changing = Lock()
 
     def moved(self) -> None:
         """Some terminal is in another state now."""
         now = time.monotonic()
-        self._due = [now, now + AGAIN_SECS]
+        with self._changing:
+            self._due = [now, now + AGAIN_SECS]
 
     def moments(self) -> list[float]:
         return self._due
 
     def when_due(self) -> None:
         now = time.monotonic()
-        if any(at <= now for at in self._due):
-            self._due = [at for at in self._due if at > now]
+        with self._changing:
+            later = [at for at in self._due if at > now]
+            is_due, self._due = len(later) < len(self._due), later
+        if is_due:
             self._errands.run("the status line", self._refresh)
 
     def _refresh(self) -> None:
