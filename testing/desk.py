@@ -100,6 +100,10 @@ class Desk:
         except AssertionError as late:
             raise AssertionError(f"{late}\n{self.look()}\n{self.log()}") from None
 
+    def complaints(self) -> list[str]:
+        """What the watcher said is wrong."""
+        return [str(json.loads(line)["text"]) for line in self.log().splitlines() if line.startswith("{")]
+
     def log(self) -> str:
         path = self.root / ".workers" / "watch.log"
         return path.read_text() if path.exists() else ""

@@ -62,7 +62,7 @@ def test_the_status_line_follows_claude_and_a_shell(machine: AgentMachine, desk:
     submit(desk, machine, "Look around.")
     shows(desk, "agent", "BUSY")
     shows(desk, "agent", "READY")
-    assert desk.status("agent")["source"] in ("hook", "session")
+    desk.until(lambda: desk.status("agent")["source"] == "hook")
 
     machine.models.answer_with([Run("touch made-by-hand"), Text("Done.")])
     submit(desk, machine, "Make a file.")

@@ -13,7 +13,19 @@ import pytest
 
 from llmc.host.processes import is_running
 from testing.desk import Desk, at_desk
+from testing.endpoint import Answer, endpoint
 from testing.roots import make_repository
+
+BROKEN_PACK = """\
+name = "shell"
+processes = ["bash"]
+
+[[cue]]
+name = "prompt"
+state = "READY"
+when = [{ in = "last", regex = "(unclosed" }]
+"""
+KNOWS_NOTHING = BROKEN_PACK.replace("shell", "cat").replace("bash", "cat").replace("(unclosed", "never on it")
 
 
 @pytest.fixture
@@ -192,6 +204,66 @@ def test_a_locked_database_and_a_bad_screen_are_survived(desk: Desk) -> None:
     desk.until(lambda: desk.status("shop")["last_change_unix"] > before)
     assert is_running(pid)
     assert len([line for line in desk.log().splitlines() if "locked" in line]) == 1
+
+
+def test_a_broken_pack_is_told_once_and_the_built_in_one_holds(desk: Desk) -> None:
+    packs = desk.root / "packs"
+    packs.mkdir(parents=True)
+    (packs / "shell.toml").write_text(BROKEN_PACK)
+    desk.llmc("pty", "create", ".", "--name", "shop")
+    desk.llmc("pty", "watch", "--detach", "--interval", "0.1")
+    desk.until(lambda: desk.state("shop") == "READY")
+    desk.type("shop", "sleep 1000")
+    desk.until(lambda: desk.state("shop") == "BUSY")
+    (packs / "shell.toml").write_text(BROKEN_PACK + "\n")
+    (packs / "other.toml").write_text("name = ")
+    desk.until(lambda: len(desk.complaints()) == 2)
+    first, second = desk.complaints()
+    assert "shell.toml:7" in first
+    assert "unclosed" in first or "unterminated" in first
+    assert "other.toml" in second
+
+
+def test_a_screen_of_a_megabyte_is_survived(desk: Desk) -> None:
+    """The largest terminal that somebody could want, full of letters that take three bytes each."""
+    desk.llmc("pty", "create", ".", "--name", "shop")
+    desk.tmux("resize-window", "-t", desk.pane("shop"), "-x", "1000", "-y", "400")
+    pid = desk.json("pty", "watch", "--detach", "--interval", "0.2")["pid"]
+    desk.until(lambda: desk.state("shop") == "READY")
+    desk.type("shop", "clear; python3 -c 'print(chr(0x2588) * 399_000)'; sleep 1000")
+    desk.until(lambda: desk.status("shop")["summary"] == "sleep is running")
+    assert len(desk.tmux("capture-pane", "-p", "-t", desk.pane("shop")).encode()) > 1_000_000
+    desk.tmux("send-keys", "-t", desk.pane("shop"), "C-c")
+    desk.until(lambda: desk.state("shop") == "READY")
+    assert is_running(pid)
+    assert desk.complaints() == []
+
+
+def test_endpoints_that_hang_hold_nothing_up_and_are_told_once(desk: Desk) -> None:
+    with endpoint(Answer(hangs=True)) as model, endpoint(Answer(hangs=True)) as webhook:
+        desk.llmc("init", "--source", str(make_repository(desk.home / "source")), "--target", str(desk.root))
+        for key, value in (
+            ("classifier.model", "some/model"),
+            ("classifier.base_url", model.address),
+            ("classifier.timeout_secs", "1"),
+            ("notify.webhook", webhook.address),
+        ):
+            desk.llmc("config", "set", key, value)
+        (desk.root / ".env").write_text("OPENROUTER_API_KEY=k\n")
+        (desk.root / "packs").mkdir()
+        (desk.root / "packs" / "cat.toml").write_text(KNOWS_NOTHING)
+        desk.llmc("pty", "create", ".", "--name", "odd", "--cli", "cat")
+        desk.llmc("pty", "create", ".", "--name", "shop")
+        desk.llmc("pty", "watch", "--detach", "--interval", "0.2")
+        desk.until(lambda: model.heard)
+        for _ in range(2):
+            desk.type("shop", "sleep 1000")
+            desk.until(lambda: desk.status("shop")["summary"] == "sleep is running")
+            desk.tmux("send-keys", "-t", desk.pane("shop"), "C-c")
+            desk.until(lambda: desk.state("shop") == "READY")
+        desk.until(lambda: len(desk.complaints()) >= 2)
+        assert sorted(set(desk.complaints())) == sorted(desk.complaints())
+        assert desk.state("odd") == "UNKNOWN"
 
 
 @pytest.mark.parametrize("name", ["a b", "../x", "", "a;b", "x" * 50])

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from selectors import EVENT_READ, DefaultSelector
 
+from llmc.agents.packs import broken_packs
 from llmc.config import Config, load_config
 from llmc.config.options import Classifier, Notify
 from llmc.core.notice import notice_of
@@ -22,7 +23,7 @@ from llmc.host.errands import Errands
 from llmc.host.watch import open_watch
 from llmc.observe.readings import SETTLE_SECS, Readings, Seen
 from llmc.observe.second_opinion import SecondOpinion
-from llmc.observe.subjects import Subject, terminal_subject
+from llmc.observe.subjects import Subject, packs_stamp, terminal_subject
 from llmc.observe.terminals_there import Presence, look_for
 from llmc.perform.calling import Caller
 from llmc.perform.status_lines import StatusLines
@@ -79,6 +80,7 @@ class Watcher:
         self.errands = Errands(lambda text: self.complain("calls", text))
         self.config: Config | None = None
         self.settings_read = -1
+        self.packs_read: tuple[int, ...] = ()
         self.signals = EndingSignals()
         self.selector = DefaultSelector()
         self.deaths = Deaths(self.selector)
@@ -175,6 +177,7 @@ class Watcher:
         """Which terminals there are, which went away, and what tmux tells of them beside their screens."""
         self.next_round = time.monotonic() + self.pace.interval_secs
         self._read_settings()
+        self._check_packs()
         try:
             presence = look_for(self.host, Terminals(self.root).all())
         except LlmcError as unknown:
@@ -226,6 +229,16 @@ class Watcher:
                 self.mended("settings")
             except LlmcError as broken:
                 self.complain("settings", f"{broken.what}; the settings from before hold")
+
+    def _check_packs(self) -> None:
+        stamp = packs_stamp(self.root.packs)
+        if stamp != self.packs_read:
+            self.packs_read = stamp
+            wrong = "; ".join(broken.what for broken in broken_packs(self.root.packs))
+            if wrong:
+                self.complain("packs", f"{wrong}; it is not used until it is mended")
+            else:
+                self.mended("packs")
 
     def _servers(self) -> list[str]:
         subjects = self.screens.readings.subjects.values()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
 from llmc.agents.packs.parse import PackError
-from llmc.agents.registry import agent_named
+from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.agents.reports import Report, read_report
 from llmc.config import Config
 from llmc.core.classify import Pack, Screen, screen_of
@@ -124,11 +125,17 @@ def terminal_subject(root: Root, config: Config | None, terminal: Terminal, tmux
 def _pack_of(root: Root, cli: str, command: str) -> Pack:
     """The pack of the program that it was opened for, if there is one; else that of what runs in it now."""
     if cli:
-        try:
-            return load_pack(cli, root.packs)
-        except PackError:
-            pass
-    return load_pack(_pack_name(command, root.packs, _stamp(root.packs)), root.packs)
+        with suppress(PackError):
+            return _sound_pack(cli, root.packs)
+    return _sound_pack(_pack_name(command, root.packs, packs_stamp(root.packs)), root.packs)
+
+
+def _sound_pack(name: str, directory: str) -> Pack:
+    """A pack of the person's own that is broken does not make us blind where LLMC brings one along."""
+    try:
+        return load_pack(name, directory)
+    except PackError:
+        return load_pack(name)
 
 
 @lru_cache(maxsize=256)
@@ -138,7 +145,8 @@ def _pack_name(command: str, directory: str, stamp: tuple[int, ...]) -> str:
     return SHELL if claimed == FALLBACK else claimed
 
 
-def _stamp(directory: str) -> tuple[int, ...]:
+def packs_stamp(directory: str) -> tuple[int, ...]:
+    """Another one when a pack was changed, added or removed."""
     try:
         with os.scandir(directory) as entries:
             return tuple(sorted(entry.stat().st_mtime_ns for entry in entries))
@@ -147,11 +155,9 @@ def _stamp(directory: str) -> tuple[int, ...]:
 
 
 def _translator(cli: str, config: Config | None) -> Translate:
-    if not cli or config is None:
-        return read_report
     try:
-        return agent_named(cli, config).translate
-    except LlmcError:
+        return agent_named(cli, config).translate if config is not None else BUILT_IN[cli]().translate
+    except (LlmcError, KeyError):
         return read_report
 
 
