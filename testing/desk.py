@@ -41,6 +41,11 @@ class Desk:
         return done.stdout.rstrip("\n")
 
     def llmc(self, *words: str, code: int = 0) -> Said:
+        said = self.try_llmc(*words)
+        assert said.code == code, f"llmc {' '.join(words)}: {said}\n{self.log()}"
+        return said
+
+    def try_llmc(self, *words: str) -> Said:
         done = subprocess.run(
             [*self.prefix, "env", f"--chdir={self.home}", str(PROGRAM), *words],
             capture_output=True,
@@ -49,9 +54,7 @@ class Desk:
             timeout=PATIENCE_SECS,
             check=False,
         )
-        said = Said(done.returncode, done.stdout, done.stderr)
-        assert said.code == code, f"llmc {' '.join(words)}: {said}\n{self.log()}"
-        return said
+        return Said(done.returncode, done.stdout, done.stderr)
 
     def environment(self) -> dict[str, str]:
         env = {**self.env, "HOME": str(self.home), "LANG": "C.UTF-8", "SHELL": "/bin/bash"}

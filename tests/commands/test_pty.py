@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -169,6 +170,39 @@ def test_a_second_watcher_is_refused_with_the_pid_of_the_first(desk: Desk) -> No
     assert desk.json("pty", "watch", "--detach")["pid"] != pid
     desk.llmc("pty", "watch", "--stop")
     assert "no watcher runs" in desk.llmc("pty", "watch", "--stop", code=1).err
+
+
+def test_of_two_watchers_that_start_at_once_one_is_refused(desk: Desk) -> None:
+    with ThreadPoolExecutor(2) as both:
+        said = list(both.map(lambda _: desk.try_llmc("pty", "watch", "--detach"), range(2)))
+    assert sorted(each.code for each in said) == [0, 1]
+    pid = desk.json("pty", "status")["watcher"]["pid"]
+    refused = next(each for each in said if each.code)
+    assert f"watched already (pid {pid})" in refused.err
+    assert f"pid {pid}" in next(each for each in said if not each.code).out
+
+
+def test_two_roots_watch_the_same_server_and_leave_each_other_alone(desk: Desk) -> None:
+    source = make_repository(desk.home / "source")
+    desk.llmc("init", "--source", str(source), "--target", str(desk.home / "other"))
+    other = ("--root", str(desk.home / "other"))
+    for root in ((), other):
+        desk.llmc(*root, "pty", "create", ".", "--name", "shop" if root else "home")
+        desk.llmc(*root, "pty", "watch", "--detach", "--interval", "0.2")
+    try:
+        desk.llmc("pty", "statusline", "install")
+        desk.until(lambda: "[home: READY]" in desk.look())
+        assert "in place of" in desk.llmc(*other, "pty", "statusline", "install").out
+        desk.until(lambda: "[shop: READY]" in desk.look() and "[home:" not in desk.look())
+        assert [each["id"] for each in desk.json("pty", "list")["terminals"]] == ["home"]
+        desk.llmc("pty", "close", "home")
+        desk.llmc("pty", "watch", "--stop")
+        desk.tmux("send-keys", "-t", "=main:shop", "sleep 1000", "Enter")
+        desk.until(lambda: "[shop: BUSY]" in desk.look())
+        desk.llmc("pty", "statusline", "remove")
+        assert "llmc" not in desk.tmux("show-options", "-g")
+    finally:
+        desk.llmc(*other, "pty", "watch", "--stop")
 
 
 def test_the_watcher_goes_on_when_a_server_vanishes_and_says_nothing_twice(desk: Desk) -> None:

@@ -141,6 +141,15 @@ def test_a_second_daemon_is_refused_with_the_pid_of_the_first(story: Story) -> N
     assert story.daemon() == pid
 
 
+def test_of_two_daemons_that_start_at_once_one_is_refused(story: Story) -> None:
+    story.begin()
+    both = [story.spawn("up", "--detach") for _ in range(2)]
+    assert sorted(each.wait(60) for each in both) == [0, 1]
+    said = (story.place / "spawned.log").read_text()
+    assert f"the daemon runs (pid {story.daemon()})" in said
+    assert f"runs already (pid {story.daemon()})" in said
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_the_agents_go_on_when_the_daemon_is_told_to_leave(story: Story, number: signal.Signals) -> None:
     story.begin("adam").up()

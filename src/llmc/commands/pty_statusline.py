@@ -12,15 +12,17 @@ from llmc.commands.pty_place import Place, place_of
 from llmc.commands.result import Result
 from llmc.errors import LlmcError
 from llmc.tmux.server import Tmux
-from llmc.tmux.statusline import install, remove, status_part
+from llmc.tmux.statusline import install, is_installed, remove, status_part
 
 
 def run(app: App, args: Namespace) -> Result:
     place = place_of(app)
     tmux = _server(place)
     if args.action == "install":
+        replaces = ", in place of what LLMC showed there before" if is_installed(tmux) else ""
         done = install(tmux, status_part(_command(place)))
-        text = "the status line shows the terminals" if done else "the status line shows the terminals already"
+        shows = f"the status line shows the terminals of {place.root.path}"
+        text = f"{shows}{replaces}" if done else f"{shows} already"
     else:
         done = remove(tmux)
         text = "the status line is as it was before" if done else "the status line shows nothing of ours"

@@ -59,8 +59,9 @@ def _detached(place: Place, args: Namespace) -> Result:
     place.terminals.make_directory()
     pid = start_in_background([sys.executable, "-P", "-m", "llmc.cli.main", *words], place.root.watch_log)
     until = time.monotonic() + STARTED_WITHIN_SECS
-    while is_held(place.root.watch_lock) is None:
+    while (holder := is_held(place.root.watch_lock)) is None or holder.pid != pid:
         if not is_running(pid) or time.monotonic() > until:
+            refuse_second(place.root)  # somebody else was faster
             raise LlmcError("the watcher did not start", f"its words are in {place.root.watch_log}")
         time.sleep(0.02)
     return Result(f"the watcher runs (pid {pid})", {"pid": pid})
@@ -70,6 +71,8 @@ def _stop(place: Place) -> Result:
     holder = is_held(place.root.watch_lock)
     if holder is None:
         raise LlmcError("no watcher runs", "`llmc pty watch --detach` starts one")
+    if not holder.pid:
+        raise LlmcError("the watcher is just starting or ending", "try again in a moment")
     with suppress(ProcessLookupError):
         os.kill(holder.pid, signal.SIGTERM)
     if not wait_for_end([holder.pid], ENDED_WITHIN_SECS):
