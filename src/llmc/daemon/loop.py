@@ -85,7 +85,7 @@ class Daemon:
             self.signals.wake,
             self._act_on_screens,
         )
-        self.status_lines = StatusLines(self.site.host, lambda: [tmux.socket for tmux in servers_of(self.site)], ERRANDS)
+        self.status_lines = StatusLines(self.site.host, lambda: servers_of(self.site), ERRANDS)
         self.upkeep = Upkeep()
         self.rebases: Rebases = {}
         self.under_way: dict[str, Future[Cared]] = {}

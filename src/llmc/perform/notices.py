@@ -40,13 +40,14 @@ def _with_diagnostics(site: Site, worker: Worker, notice: Notify) -> str:
 def call(site: Site, notice: Notice, *, silent: bool = False) -> None:
     """In the clients that look at the workers, and in the person's own tmux where we were started in one."""
     settings = replace(site.config.notify, bell=False) if silent else site.config.notify
-    Caller(site.host, settings, ERRANDS).call(notice, servers_of(site))
+    servers = [Tmux(site.host, server) for server in servers_of(site)]
+    Caller(site.host, settings, ERRANDS).call(notice, servers)
 
 
-def servers_of(site: Site) -> list[Tmux]:
+def servers_of(site: Site) -> list[str]:
     """Where somebody may look: the server of the workers, and the person's own where we were started in one."""
     own = own_server(site.host.environ())
-    return [site.tmux, *([Tmux(site.host, own)] if own else [])]
+    return [site.tmux.socket, *([own] if own else [])]
 
 
 def _is_silent(site: Site, notice: Notify) -> bool:
