@@ -27,7 +27,6 @@ from testing.waiting import wait_until
 LINES = "\n".join(f"line {n}: the quick brown fox jumps over the lazy dog" for n in range(90))
 ONE_LINE = "{}: please look at the parser, which is a sentence that is wider than eighty columns of a terminal are."
 MANY_LINES = "{}, 5 KB:\n" + LINES
-LONG = "{}, 64 KB: " + "0123456789abcdef" * 4096
 DRAFT = "half a dra"
 CLEAR_LINE = "\x15"
 ESCAPE = "\x1b"
@@ -160,7 +159,8 @@ def test_the_draft_of_somebody_who_is_attached_is_theirs(root: AgentRoot) -> Non
     with root.person() as person:
         person.types(DRAFT)
         wait_until(lambda: root.reading().composer == DRAFT, timeout=PATIENCE_SECS)
-        receipt = root.message(refused, code=1)
+        with _little_patience(root):
+            receipt = root.message(refused, code=1)
         assert (receipt["outcome"], receipt["reason"]) == (
             "undelivered",
             "somebody's unsent draft is in its input line",
@@ -171,6 +171,17 @@ def test_the_draft_of_somebody_who_is_attached_is_theirs(root: AgentRoot) -> Non
         _arrives(root, root.message(through), through)
     assert root.times_got(refused) == 0
     assert not any(DRAFT in prompt for prompt in root.models.prompts())
+
+
+@contextmanager
+def _little_patience(root: AgentRoot) -> Iterator[None]:
+    """A text does not wait long for the input line."""
+    usual = root.done("config", "get", "policy.input_wait_secs").strip()
+    root.done("config", "set", "policy.input_wait_secs", "2")
+    try:
+        yield
+    finally:
+        root.done("config", "set", "policy.input_wait_secs", usual)
 
 
 @pytest.mark.lesson(35, "the agent is the terminal's own process, and knows of no agent around it")
@@ -209,7 +220,7 @@ def test_a_turn_that_a_person_interrupts_is_noticed(root: AgentRoot) -> None:
 def test_on_a_terminal_of_80_columns(small_root: AgentRoot) -> None:
     pane = small_root.pane()
     assert (pane.width, pane.height) == (80, 24)
-    for text in (ONE_LINE.format("Small"), MANY_LINES.format("Small"), LONG.format("Small")):
+    for text in (ONE_LINE.format("Small"), MANY_LINES.format("Small")):
         _arrives(small_root, small_root.message(text), text)
 
 

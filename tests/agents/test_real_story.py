@@ -38,6 +38,7 @@ CREDITS = {
     "codex": ("Co-authored-by: Codex <noreply@openai.com>",),
 }
 """What the CLIs are told to write under every commit."""
+WHAT_BECAME_OF_IT = "working > needs_review > rejected > needs_review > rebasing > needs_review > idle"
 WORTH_A_STORY = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS if agent.name in CREDITS]
 
 
@@ -81,7 +82,7 @@ def test_rejected_in_conflict_and_still_one_clean_commit(agent_machine: AgentMac
     _resolves_the_conflict(root, go)
     root.done("accept", "w")
     _landed_as_one_clean_commit_each(root, first)
-    assert _works_of(root) == ["working", "needs_review", "rejected", "needs_review", "rebasing", "needs_review", "idle"]
+    assert " > ".join(_works_of(root)) == WHAT_BECAME_OF_IT
 
 
 def _does_its_task(root: AgentRoot) -> None:

@@ -182,6 +182,11 @@ def test_a_draft_that_stays_is_left_alone():
     assert progress.attempts == 0
 
 
+def test_how_long_a_draft_is_waited_for_is_for_the_user_to_say():
+    action, _ = play((SOON, DRAFT, LOOK), (1.0, DRAFT, LOOK), (1.0, DRAFT, END), ready_within=2.0)
+    assert "draft" in action.reason
+
+
 def test_our_own_text_from_before_is_a_draft_like_any_other():
     action, _ = play((SOON, FILLED, LOOK), (MUCH_LATER, FILLED, END))
     assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
@@ -197,10 +202,18 @@ def test_an_agent_without_a_composer_is_waited_for():
     assert action.refused
 
 
+def test_the_time_in_which_it_did_not_read_is_not_held_against_its_input_line():
+    slow = ((SOON, UNREAD, LOOK), (MUCH_LATER, UNREAD, LOOK), (SOON, HIDDEN, LOOK))
+    action, _ = play(*slow, *SENT, *QUIET)
+    assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
+    action, _ = play(*slow, (MUCH_LATER, HIDDEN, END))
+    assert "input line is not on the screen" in action.reason
+
+
 def test_nothing_is_typed_behind_what_waits_to_be_read():
     action, _ = play((SOON, UNREAD, LOOK), (SOON, UNREAD, LOOK), *SENT, *QUIET)
     assert ended(action) == (Outcome.DELIVERED, Proof.COMPOSER)
-    action, progress = play((SOON, UNREAD, LOOK), (MUCH_LATER, UNREAD, END))
+    action, progress = play((SOON, UNREAD, LOOK), (MUCH_LATER, UNREAD, LOOK), (READ_WITHIN, UNREAD, END))
     assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
     assert action.refused
     assert progress.attempts == 0

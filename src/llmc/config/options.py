@@ -126,6 +126,9 @@ class Policy:
     quiet_after_secs: float = option(
         Seconds("60"), 60, "time without reports after which the screen of a working agent is read as well"
     )
+    input_wait_secs: float = option(
+        Seconds("15"), 15, "time that a text waits for the agent's input line, above all for a draft of yours in it"
+    )
     nudge_after_secs: float = option(
         Seconds("1800"), 1800, "time without activity after which a working agent is asked how it goes"
     )

@@ -83,6 +83,8 @@ class Progress:
     """A report of the prompt is to be expected."""
     events_proven: bool = False
     """This agent's reports were seen before: if none comes now, that means something."""
+    ready_within: float = READY_WITHIN
+    """How long the input line may be taken or out of sight before the text is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +175,13 @@ def _waited(progress: Progress, look: Look, limit: float) -> bool:
 def _checking(progress: Progress, look: Look) -> Next:
     if look.dialog is not None:
         return _refuse(progress, f"a dialog is open ({look.dialog}); answer it first")
-    if look.unread or look.composer != "":
-        if _waited(progress, look, READY_WITHIN):
-            return _refuse(progress, _why_not_ready(look))
+    if look.unread:
+        if _waited(progress, look, READ_WITHIN):
+            return _refuse(progress, "it does not read its terminal")
+        return replace(progress, unread_at=look.at), LOOK_AGAIN
+    if look.composer != "":
+        if _waited(progress, look, progress.ready_within) and look.at - progress.unread_at >= progress.ready_within:
+            return _refuse(progress, "its input line is not on the screen" if look.composer is None else DRAFT)
         return progress, LOOK_AGAIN
     pasted = replace(
         progress,
@@ -188,12 +194,6 @@ def _checking(progress: Progress, look: Look) -> Next:
         submits=0,
     )
     return pasted, Action(Do.PASTE)
-
-
-def _why_not_ready(look: Look) -> str:
-    if look.unread:
-        return "it does not read its terminal"
-    return "its input line is not on the screen" if look.composer is None else DRAFT
 
 
 def _pasted(progress: Progress, look: Look) -> Next:

@@ -253,6 +253,7 @@ def _drive(terminal: Terminal, signs: Watch, step: Step, about_to_paste: Callabl
     progress = Progress(
         reports_events=agent.reports_clear if terminal.typed else agent.reports_events,
         events_proven=terminal.worker.reports_events and not terminal.typed,
+        ready_within=terminal.site.config.policy.input_wait_secs,
     )
     pause = FIRST_PAUSE_SECS
     while True:

@@ -120,7 +120,9 @@ def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane
             return ev.SessionFailed(site.now(), step.id, reading.matched.advice, last_words(screen), hopeless=True)
         if reading.state == "NEEDS_CONFIRMATION" and reading.matched is not None:
             _pass_dialog(site, pane, reading.matched, passed)
-        ready = reading.state == "READY" and reading.composer == ""
+        # It may draw its input line, and report, long before it reads what is typed there.
+        reads = not site.host.has_unread_input(facts.tty)
+        ready = reads and reading.state == "READY" and reading.composer == ""
         drawn_at = (drawn_at or time.monotonic()) if ready else None
         if drawn_at is not None:
             heard = agent.reports_start and _reported_start(site, worker, agent, began)
