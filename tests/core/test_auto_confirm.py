@@ -13,7 +13,8 @@ from llmc.core.auto_confirm import LONGEST, Told, Verdict, covers, judge
 from llmc.core.screen import screen_of
 
 SCREENS = Path(__file__).parent.parent / "screens"
-RULES = (AutoConfirm("claude", "permission", "git (status|diff).*"),)
+Rules = tuple[AutoConfirm, ...]
+RULES: Rules = (AutoConfirm("claude", "permission", "git (status|diff).*"),)
 RULE = "─" * 80
 
 
@@ -23,7 +24,7 @@ def dialog(*command: str, why: str = "Show it", above: tuple[str, ...] = ()) -> 
     return "\n".join((*head, " Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend"))
 
 
-def judged(text: str, told: str | None = None, kind: str = "permission", rules: tuple[AutoConfirm, ...] = RULES) -> Verdict:
+def judged(text: str, told: str | None = None, kind: str = "permission", rules: Rules = RULES) -> Verdict:
     return judge(load_pack("claude"), screen_of(text), "claude", rules, None if told is None else Told(kind, told))
 
 
@@ -48,7 +49,8 @@ def test_the_dialogs_of_the_other_clis(agent: str, allowed: bool) -> None:
     "command",
     [
         *("git status; rm -rf /", "git status && rm -rf /", "git status & rm x", "git status | sh", "git diff $(rm x)"),
-        *("git diff `rm x`", "git diff > ~/.bashrc", "git diff $HOME", "git diff <(rm x)", "sudo git status", "xgit status"),
+        *("git diff `rm x`", "git diff > ~/.bashrc", "git diff $HOME", "git diff <(rm x)"),
+        *("sudo git status", "xgit status"),
     ],
 )
 def test_a_command_that_does_something_else_as_well_is_not(command: str) -> None:
@@ -111,7 +113,7 @@ def test_the_quotes_of_a_transcript_do_not_count() -> None:
     assert judged(dialog("rm -rf /", above=quoted), "Bash: rm -rf /").dialog is None
 
 
-@pytest.mark.parametrize("told", ["Bash: git status\nrm -rf /", "Bash: git status rm -rf /", "rm: rm -rf /", "", "Bash"])
+@pytest.mark.parametrize("told", ["Bash: git status\nrm -rf /", "Bash: git status rm -rf /", "rm: rm -rf /", ""])
 def test_the_agents_own_report_must_say_the_same(told: str) -> None:
     verdict = judged(dialog("git status"), told)
     assert verdict.refusal == "the agent itself reports something else than its screen shows"
