@@ -1,14 +1,19 @@
-"""What it costs to ask for the status: against the bare interpreter, with many workers in the state."""
+"""What it costs to ask for the status: against the bare interpreter, with many workers in the state, and the peers."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from bench.measure import COLUMNS, Timing, program, take_turns
+from bench.orchestrator import orchestrator_server
+from bench.peers import CCMANAGER, LIBTMUX, ORCHESTRATOR, PEERS, absences, own_home
 from bench.report import Table, Verdict
 from bench.state_updates import make_state
 from llmc.store.config_file import default_config_text
@@ -20,33 +25,61 @@ STATUS = f"llmc status, {WORKERS} workers"
 PTY = f"llmc pty status --short, {WORKERS} terminals"
 LIMIT = 2.5
 
+Actions = dict[str, Callable[[], object]]
+
 
 def measure(rounds: int = 40) -> list[Table]:
     timings = _timings(rounds)
     verdicts = tuple(
         Verdict(timing.name, timing.ratio, LIMIT, "x bare Python") for timing in timings if timing.name in (STATUS, PTY)
     )
-    return [Table("Start-up, wall time", COLUMNS, [timing.row for timing in timings], verdicts)]
+    note = (
+        f"{rounds} rounds. Each row is a process from its start to its end. libtmux has no command, so it is its import;"
+        f" ccmanager has no status without its screen, so it is its version. {absences(*PEERS.values())}"
+    )
+    return [Table("Start-up, wall time", COLUMNS, [timing.row for timing in timings], verdicts, note.strip())]
 
 
 def _timings(rounds: int) -> list[Timing]:
-    with tempfile.TemporaryDirectory() as directory:
-        root = Path(directory)
-        (root / ".worktrees").mkdir()
-        (root / "config.toml").write_text(default_config_text("/srv/repository", "main"))
-        StateFile(root).create(make_state(WORKERS))
-        make_statuses(root, WORKERS)
-        env = {**os.environ, "LLMC_ROOT": directory}
-        llmc = str(Path(sys.executable).with_name("llmc"))
-        actions = {
-            FLOOR: program(sys.executable, "-c", "pass", env=env),
-            STATUS: program(llmc, "status", env=env),
-            f"{STATUS}, --short": program(llmc, "status", "--short", env=env),
-            f"{STATUS}, --json": program(llmc, "status", "--json", env=env),
-            PTY: program(llmc, "pty", "status", "--short", env=env),
-            "llmc --help": program(llmc, "--help", env=env),
-        }
+    with ExitStack() as stack:
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="llmc-b-", ignore_cleanup_errors=True)))
+        actions = _own(place / "llmc") | _peers(place, stack)
         return take_turns(actions, floor=FLOOR, rounds=rounds)
+
+
+def _own(root: Path) -> Actions:
+    (root / ".worktrees").mkdir(parents=True)
+    (root / "config.toml").write_text(default_config_text("/srv/repository", "main"))
+    StateFile(root).create(make_state(WORKERS))
+    make_statuses(root, WORKERS)
+    env = {**os.environ, "LLMC_ROOT": str(root)}
+    llmc = str(Path(sys.executable).with_name("llmc"))
+    return {
+        FLOOR: program(sys.executable, "-c", "pass", env=env),
+        STATUS: program(llmc, "status", env=env),
+        f"{STATUS}, --short": program(llmc, "status", "--short", env=env),
+        f"{STATUS}, --json": program(llmc, "status", "--json", env=env),
+        PTY: program(llmc, "pty", "status", "--short", env=env),
+        "llmc --version": program(llmc, "--version", env=env),
+        "llmc --help": program(llmc, "--help", env=env),
+    }
+
+
+def _peers(place: Path, stack: ExitStack) -> Actions:
+    env = own_home(str(place))
+    actions: Actions = {}
+    if node := shutil.which("node"):
+        actions["node -e 0"] = program(node, "-e", "0", env=env)
+    if LIBTMUX.is_here:
+        actions[f"{LIBTMUX.title}: import"] = program(LIBTMUX.program, "-c", "import libtmux", env=env)
+    if CCMANAGER.is_here:
+        actions[f"{CCMANAGER.title}: --version"] = program(CCMANAGER.program, "--version", env=env)
+    if ORCHESTRATOR.is_here:
+        _, its_own = stack.enter_context(orchestrator_server(place / "orchestrator"))
+        cao = ORCHESTRATOR.program
+        actions[f"{ORCHESTRATOR.title}: cao --version"] = program(cao, "--version", env=its_own)
+        actions[f"{ORCHESTRATOR.title}: cao session list, none"] = program(cao, "session", "list", env=its_own)
+    return actions
 
 
 def make_statuses(root: Path, count: int) -> None:
