@@ -1,6 +1,6 @@
-"""What it costs to get a text to an agent with a proof: against the bare tmux commands, which prove nothing.
+"""What it costs to get a text to an agent with a proof: against bare tmux commands and libtmux, which prove nothing.
 
-Both go to the same receiver, in turns. The receiver tells its own times: what it took to draw the text and to report it
+All go to the same receiver, in turns. The receiver tells its own times: what it took to draw the text and to report it
 is nobody else's cost, and is shown apart.
 """
 
@@ -10,13 +10,16 @@ import io
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
+from bench.libtmux_peer import Sender, sender
 from bench.measure import spread
-from bench.report import Table, Verdict
+from bench.peers import LIBTMUX, absences
+from bench.report import Cell, Table, Verdict
 from llmc.core import events as ev
 from llmc.model import Outcome, Session
 from llmc.observe.tending import tend_work
@@ -32,7 +35,13 @@ SIZES = {"1 KiB": 1 << 10, "5 KiB": 5 << 10, "64 KiB": 64 << 10, "1 MiB": 1 << 2
 ROUNDS = {"1 KiB": 40, "5 KiB": 20, "64 KiB": 15, "1 MiB": 8}
 LIMIT = 1.5
 WORKER = "adam"
-COLUMNS = ("", "tmux ms", "± tmux", "llmc ms", "± llmc", "receiver ms", "x tmux", "± x")
+COLUMNS = ("", "tmux ms", "± tmux", "llmc ms", "± llmc", "receiver ms", "x tmux", "± x", "libtmux ms", "± libtmux")
+NOTE = (
+    "tmux: load-buffer, paste-buffer, send-keys, until the receiver has the Enter; llmc: until the receipt, which says"
+    " that this very text was submitted; x tmux: llmc without the receiver's own time. libtmux: Pane.send_keys, until"
+    " the receiver has the Enter; it types the text instead of pasting it and proves nothing. lost: the receiver got an"
+    " Enter without the text, and no error was raised; refused: the system does not take so long an argument."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,35 +51,49 @@ class Bout:
     floor: float
     ours: float
     receiver: float
+    libtmux: float | str | None
+    """Or what became of it."""
 
     @property
     def ratio(self) -> float:
         return (self.ours - self.receiver) / self.floor
 
 
-def measure() -> list[Table]:
+def measure(rounds: Mapping[str, int] = MappingProxyType(ROUNDS)) -> list[Table]:
     proofs = {"the agent reports the prompt": True, "the input line is seen filled, then empty": False}
-    return [_table(proof, events) for proof, events in proofs.items()]
+    return [_table(proof, events, rounds) for proof, events in proofs.items()]
 
 
-def _table(proof: str, events: bool) -> Table:
+def _table(proof: str, events: bool, rounds: Mapping[str, int]) -> Table:
     rows, verdicts = [], []
     with _receiver(events) as receiver:
-        for name, size in SIZES.items():
-            bouts = [receiver.bout(_text(size)) for _ in range(ROUNDS[name])]
+        for name, times in rounds.items():
+            bouts = [receiver.bout(_text(SIZES[name])) for _ in range(times)]
             ratio = spread([bout.ratio for bout in bouts])
             rows.append(_row(name, bouts))
             if name == "1 KiB":
                 verdicts.append(Verdict(f"a delivery of {name}, without the receiver", ratio.median, LIMIT, "x tmux"))
-    note = "tmux: load-buffer, paste-buffer, send-keys, until the receiver has the Enter; llmc: until the receipt"
+    note = " ".join(filter(None, (NOTE, f"Rounds: {_counted(rounds)}.", absences(LIBTMUX))))
     return Table(f"Delivery, proof: {proof}", COLUMNS, rows, tuple(verdicts), note)
 
 
-def _row(name: str, bouts: list[Bout]) -> tuple[str | float, ...]:
+def _counted(rounds: Mapping[str, int]) -> str:
+    return ", ".join(f"{times} of {name}" for name, times in rounds.items())
+
+
+def _row(name: str, bouts: list[Bout]) -> tuple[Cell, ...]:
     floor, ours = (spread([getattr(bout, part) * 1000 for bout in bouts]) for part in ("floor", "ours"))
     ratio = spread([bout.ratio for bout in bouts])
     receiver = spread([bout.receiver * 1000 for bout in bouts])
-    return name, floor.median, floor.between, ours.median, ours.between, receiver.median, ratio.median, ratio.between
+    own = (floor.median, floor.between, ours.median, ours.between, receiver.median, ratio.median, ratio.between)
+    return name, *own, *_libtmux_cells([bout.libtmux for bout in bouts])
+
+
+def _libtmux_cells(found: Sequence[float | str | None]) -> tuple[Cell, Cell]:
+    taken = [each * 1000 for each in found if isinstance(each, float)]
+    if len(taken) < len(found):
+        return next(each for each in found if not isinstance(each, float)), None
+    return spread(taken).median, spread(taken).between
 
 
 def _text(size: int) -> str:
@@ -82,12 +105,13 @@ def _text(size: int) -> str:
 class Receiver:
     site: Site
     file: Path
+    libtmux: Sender | None
     received: int = 0
 
     def bout(self, text: str) -> Bout:
         floor = self._bare(text)
         ours, times = self._proven(text)
-        return Bout(floor, ours, times.own)
+        return Bout(floor, ours, times.own, self._typed(text) if self.libtmux else None)
 
     def _bare(self, text: str) -> float:
         pane = self.site.tmux.panes()[f"llmc-{WORKER}"].id
@@ -96,6 +120,14 @@ class Receiver:
         self._tmux("paste-buffer", "-p", "-r", "-d", "-b", "bare", "-t", pane)
         self._tmux("send-keys", "-t", pane, "Enter")
         return self._times().entered - began
+
+    def _typed(self, text: str) -> float | str:
+        assert self.libtmux is not None
+        had, began = self.file.stat().st_size, time.monotonic()
+        if not self.libtmux.send(text):
+            return "refused"
+        entered = self._times().entered
+        return entered - began if self.file.stat().st_size == had + len(text) else "lost"
 
     def _tmux(self, *words: str, stdin: str = "") -> None:
         subprocess.run(["tmux", "-L", self.site.root.tmux_socket, *words], input=stdin.encode(), check=True)
@@ -127,4 +159,11 @@ def _receiver(events: bool) -> Iterator[Receiver]:
             site = story.site
             ask(site, WORKER, ev.StartAsked(site.now()))
             assert story.worker(WORKER).session is Session.UP, story.account()
-            yield Receiver(site, place / "received")
+            with ExitStack() as stack:
+                yield Receiver(site, place / "received", _libtmux(site, stack))
+
+
+def _libtmux(site: Site, stack: ExitStack) -> Sender | None:
+    if not LIBTMUX.is_here:
+        return None
+    return stack.enter_context(sender(site.root.tmux_socket, site.tmux.panes()[f"llmc-{WORKER}"].id))

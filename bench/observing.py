@@ -1,86 +1,141 @@
-"""What it costs to look after many quiet terminals, and how soon the daemon knows of what happens in one of them."""
+"""What it costs to look after many quiet terminals, and how soon the daemon knows of what happens in one of them.
+
+Next to it, on the same terminals: the least that polling costs, and what it costs with libtmux.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.fleet import Fleet, quiet_fleet
+from bench.fleet import Fleet, change_of, quiet_fleet
 from bench.measure import spread
-from bench.report import Table, Verdict
+from bench.orchestrator import orchestrator_server
+from bench.peers import LIBTMUX, ORCHESTRATOR, absences
+from bench.report import Cell, Table, Verdict
+from bench.watchers import DAEMON, Cost, cost_of, pollers
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.model import Session, Worker
 
 COUNTS = (1, 10, 50, 200)
-SETTLED_SECS = 6.0
-"""After that no screen is looked at any more because it has just changed."""
-QUIET_SECS = 30
-"""Also the time between two patrols, so that one falls into it; usually there is one in a minute."""
-TRIES = 5
-CPU_LIMIT = 2.0
+CPU_LIMIT = 1.2
+"""Two percent of a core."""
 SOON_MS = 250.0
 COMMIT_MS = 1000.0
 
-COST = ("workers", "daemon CPU %", "tmux CPU %", "together %", "memory MB", "files", "threads")
+COST = (
+    "workers",
+    "who",
+    "own CPU s/min",
+    "tmux s/min",
+    "together s/min",
+    "±",
+    "x llmc",
+    "memory MB",
+    "files",
+    "threads",
+)
 DELAY = ("workers", "what", "median ms", "± ms", "longest ms")
+NOTE = (
+    "They take turns on the same terminals; each turn of llmc has a patrol in it (usually there is one in a minute)."
+    " Polling sees a change after half a second in the middle and says nothing of commits; llmc is told by tmux, the"
+    " kernel and the agent. The daemon runs on while the others have their turn, which adds its share to their tmux."
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
-    daemon: float
-    tmux: float
-    memory_mb: float
-    files: int
-    threads: int
+class Pace:
+    settled_secs: float = 6.0
+    """After that no screen is looked at any more because it has just changed."""
+    quiet_secs: int = 20
+    """A turn of the daemon, and the time between two patrols."""
+    polled_secs: float = 6.0
+    """A turn of anybody else, who does the same every second."""
+    turns: int = 2
+    tries: int = 5
 
 
-def measure(counts: tuple[int, ...] = COUNTS) -> list[Table]:
-    costs: list[tuple[int | float, ...]] = []
-    delays: list[tuple[int | float | str, ...]] = []
+def measure(counts: tuple[int, ...] = COUNTS, pace: Pace | None = None) -> list[Table]:
+    pace = pace or Pace()
+    costs: list[tuple[Cell, ...]] = []
+    delays: list[tuple[Cell, ...]] = []
     verdicts: list[Verdict] = []
+    busiest = 0.0
     for count in counts:
-        with quiet_fleet(count, patrol_secs=QUIET_SECS) as fleet:
-            time.sleep(SETTLED_SECS)
-            cost = _cost(fleet)
-            together = cost.daemon + cost.tmux
-            costs.append((count, cost.daemon, cost.tmux, together, cost.memory_mb, cost.files, cost.threads))
-            for what, taken in _delays(fleet).items():
+        with quiet_fleet(count, patrol_secs=pace.quiet_secs) as fleet:
+            time.sleep(pace.settled_secs)
+            found = _costs(fleet, pace)
+            costs += [(count, who, *_cells(turns, found[DAEMON])) for who, turns in found.items()]
+            busiest = max(busiest, spread([cost.together for cost in found[DAEMON]]).median)
+            for what, taken in _delays(fleet, pace.tries).items():
                 delays.append((count, what, spread(taken).median, spread(taken).between, max(taken)))
                 limit = COMMIT_MS if what == "a commit" else SOON_MS
                 verdicts.append(Verdict(f"{what}, {count} workers", spread(taken).median, limit, "ms"))
-    busiest = max(row[3] for row in costs)
-    quiet = Verdict(f"{max(counts)} quiet workers", float(busiest), CPU_LIMIT, "% of a core")
+    quiet = Verdict(f"{max(counts)} quiet workers", busiest, CPU_LIMIT, "s of CPU a minute")
+    note = " ".join(filter(None, (NOTE, absences(LIBTMUX, ORCHESTRATOR))))
+    title = f"Quiet workers, {pace.turns} turns of {pace.quiet_secs} s (llmc) and {pace.polled_secs:g} s (others)"
     return [
-        Table(f"Quiet workers for {QUIET_SECS} s, one patrol among it", COST, costs, (quiet,)),
+        Table(title, COST, costs + _idle_orchestrator(pace), (quiet,), note),
         Table("Until the daemon knows", DELAY, delays, tuple(verdicts)),
     ]
 
 
-def _cost(fleet: Fleet) -> Cost:
+def _costs(fleet: Fleet, pace: Pace) -> dict[str, list[Cost]]:
     server = fleet.tmux_server
-    before, began = (_cpu(fleet.daemon), _cpu(server)), time.monotonic()
-    time.sleep(QUIET_SECS)
-    took = time.monotonic() - began
-    daemon, tmux = (100 * (_cpu(pid) - first) / took for pid, first in zip((fleet.daemon, server), before, strict=True))
-    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{fleet.daemon}/status").read_text().splitlines())
-    files = len(os.listdir(f"/proc/{fleet.daemon}/fd"))
-    return Cost(daemon, tmux, int(status["VmRSS"].split()[0]) / 1024, files, int(status["Threads"]))
+    found: dict[str, list[Cost]] = {}
+    for _ in range(pace.turns):
+        found.setdefault(DAEMON, []).append(cost_of(fleet.daemon, server, pace.quiet_secs))
+        for who, watcher in pollers(fleet).items():
+            with watcher() as pid:
+                found.setdefault(who, []).append(cost_of(pid, server, pace.polled_secs))
+    return found
 
 
-def _cpu(pid: int) -> float:
-    """Seconds, with the children that have ended."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+def _cells(turns: Sequence[Cost], ours: Sequence[Cost]) -> tuple[Cell, ...]:
+    together, own_daemon = (spread([cost.together for cost in each]) for each in (turns, ours))
+    own, tmux, memory = (
+        spread([getattr(cost, part) for cost in turns]).median for part in ("own", "tmux", "memory_mb")
+    )
+    ratio = together.median / own_daemon.median if own_daemon.median else None
+    return own, tmux, together.median, together.between, ratio, memory, turns[-1].files, turns[-1].threads
 
 
-def _delays(fleet: Fleet) -> dict[str, list[float]]:
+def _idle_orchestrator(pace: Pace) -> list[tuple[Cell, ...]]:
+    """Without sessions: with some it would have to start real agents."""
+    if not ORCHESTRATOR.is_here:
+        return []
+    with (
+        tempfile.TemporaryDirectory(prefix="llmc-b-", ignore_cleanup_errors=True) as place,
+        orchestrator_server(Path(place, "home")) as (pid, _),
+    ):
+        turns = [cost_of(pid, None, pace.polled_secs) for _ in range(pace.turns)]
+    own = spread([cost.own for cost in turns])
+    last = turns[-1]
+    return [
+        (
+            0,
+            f"{ORCHESTRATOR.title}, no sessions",
+            own.median,
+            None,
+            own.median,
+            own.between,
+            None,
+            last.memory_mb,
+            last.files,
+            last.threads,
+        )
+    ]
+
+
+def _delays(fleet: Fleet, tries: int) -> dict[str, list[float]]:
     """In milliseconds. The last two end the agent, so each try has a worker of its own where there are enough."""
-    names = fleet.names[: 2 * TRIES]
+    names = fleet.names[: 2 * tries]
     found: dict[str, list[float]] = {}
     for name in names:
         for what, delay in _tries(fleet, name):
@@ -99,10 +154,13 @@ def _tries(fleet: Fleet, name: str) -> Iterator[tuple[str, float]]:
 
 def _screen_changes(fleet: Fleet, name: str) -> float:
     site = fleet.site
-    seen = Path(site.root.attention_file(name))
-    before = seen.read_bytes()
+    before = change_of(site.root, name)
     pane = site.tmux.panes()[f"llmc-{name}"].id
-    return _until(str(seen.parent), lambda: site.tmux.press(pane, "x", "Enter"), lambda: seen.read_bytes() != before)
+    return _until(
+        site.root.terminal(name),
+        lambda: site.tmux.press(pane, "x", "Enter"),
+        lambda: change_of(site.root, name) != before,
+    )
 
 
 def _commits(fleet: Fleet, name: str) -> float:

@@ -34,8 +34,8 @@ def measure(rounds: int = 40) -> list[Table]:
         Verdict(timing.name, timing.ratio, LIMIT, "x bare Python") for timing in timings if timing.name in (STATUS, PTY)
     )
     note = (
-        f"{rounds} rounds. Each row is a process from its start to its end. libtmux has no command, so it is its import;"
-        f" ccmanager has no status without its screen, so it is its version. {absences(*PEERS.values())}"
+        f"{rounds} rounds. Each row is a process from its start to its end. libtmux has no command, so it is its"
+        f" import; ccmanager has no status without its screen, so it is its version. {absences(*PEERS.values())}"
     )
     return [Table("Start-up, wall time", COLUMNS, [timing.row for timing in timings], verdicts, note.strip())]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -10,8 +9,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.fleet import change_of
 from bench.measure import spread
 from bench.report import Table, Verdict
+from bench.watchers import cpu_seconds
 from llmc.host.local import LocalHost
 from llmc.root import Root
 from llmc.store.terminals import Terminal, Terminals
@@ -44,18 +45,6 @@ def open_terminals(root: Root, count: int) -> list[Terminal]:
     return terminals
 
 
-def cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def change_of(root: Root, name: str) -> float:
-    try:
-        return float(json.loads(Path(root.terminal(name), "status.json").read_text())["last_change_unix"])
-    except (OSError, ValueError):
-        return 0.0
-
-
 def latency(root: Root, terminal: Terminal) -> float:
     before, began = change_of(root, terminal.id), time.monotonic()
     subprocess.run(["tmux", "-S", terminal.server, "send-keys", "-t", terminal.pane, "x", "Enter"], check=True)
@@ -64,10 +53,10 @@ def latency(root: Root, terminal: Terminal) -> float:
     return time.monotonic() - began
 
 
-def measure(count: int = 200, secs: float = 20.0) -> list[Table]:
+def measure(count: int = 200, secs: float = 20.0, settled_secs: float = 10.0) -> list[Table]:
     with tempfile.TemporaryDirectory(prefix="llmc-b-") as place, own_environment(Path(place, "home")):
         root = Root(os.path.join(place, "llmc"))
-        own, server, latencies = _measure(root, count, secs)
+        own, server, latencies = _measure(root, count, secs, settled_secs)
     figures = spread(latencies)
     return [
         Table(
@@ -82,14 +71,14 @@ def measure(count: int = 200, secs: float = 20.0) -> list[Table]:
     ]
 
 
-def _measure(root: Root, count: int, secs: float) -> tuple[float, float, list[float]]:
+def _measure(root: Root, count: int, secs: float, settled_secs: float) -> tuple[float, float, list[float]]:
     """Percent of a core of the watcher and of the tmux server at rest, and the latencies."""
     terminals = open_terminals(root, count)
     watcher = subprocess.Popen([*LLMC, "--root", root.path, "pty", "watch"])
     try:
         while not all(change_of(root, terminal.id) for terminal in terminals):
             time.sleep(0.1)
-        time.sleep(10)  # until they are at rest
+        time.sleep(settled_secs)  # until they are at rest
         pids = (watcher.pid, terminals[0].server_pid)
         before = [cpu_seconds(pid) for pid in pids]
         time.sleep(secs)
