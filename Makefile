@@ -1,12 +1,12 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench chaos soak agents docs pin bootstrap bootstrap-dev clean
+.PHONY: help demo test lint format bench peers chaos soak agents docs pin bootstrap bootstrap-dev clean
 
 WORKERS ?= 2
 DEMO_ARGS ?=
 TEST_ARGS ?=
-BENCH_ARGS ?=
+BENCH_ARGS ?= --json bench/results/all.json --markdown docs/performance.md
 CHAOS_ARGS ?=
 SOAK_ARGS ?=
 export PYTHON
@@ -33,8 +33,11 @@ format: bootstrap-dev ## put the code into the house style
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
 
-bench: bootstrap-dev ## measure (BENCH_ARGS=...)
+bench: peers ## measure everything beside other programs and write docs/performance.md (BENCH_ARGS="delivery --json FILE")
 	.venv/bin/python -m bench $(BENCH_ARGS)
+
+peers: bootstrap-dev ## install the pinned programs that LLMC is measured beside into .peers
+	.venv/bin/python -m bench.install_peers
 
 chaos: bootstrap-dev ## ten minutes of disasters, then an account of what was lost (CHAOS_ARGS="--seed 7 --seconds 60")
 	.venv/bin/python -m testing.chaos $(CHAOS_ARGS)
@@ -60,6 +63,6 @@ bootstrap: ## only set up what `make demo` needs
 bootstrap-dev: ## only set up what `make test` needs
 	@scripts/bootstrap dev
 
-clean: ## remove the environment, the installed agents and all caches
-	rm -rf .venv .agents dist build .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+clean: ## remove the environment, all that was installed beside it and all caches
+	rm -rf .venv .agents .peers dist build .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bench import classification, delivery, observing, repository, start_up, state_updates, watching
-from bench.report import Table, machine
+from bench import classification, delivery, landing, observing, repository, start_up, state_updates, watching
+from bench.page import page
+from bench.report import Table, load, machine
 
 MEASUREMENTS: Mapping[str, Callable[[], list[Table]]] = {
     "start_up": start_up.measure,
     "state_updates": state_updates.measure,
+    "landing": landing.measure,
     "repository": repository.measure,
     "classification": classification.measure,
     "delivery": delivery.measure,
@@ -27,6 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MEASUREMENTS)}; all without any")
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
+    parser.add_argument("--markdown", metavar="FILE", help="write the tables there as a page")
     words = parser.parse_args()
     unknown = sorted(set(words.names) - MEASUREMENTS.keys())
     if unknown:
@@ -34,13 +37,25 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no daemon and no tmux server is left behind
     measured_on = machine()
     print("\n".join(f"{what}: {value}" for what, value in measured_on.items()))
-    found: dict[str, object] = {}
+    found: dict[str, list[Table]] = {}
     for name in words.names or MEASUREMENTS:
-        tables = MEASUREMENTS[name]()
-        found[name] = [table.as_data() for table in tables]
-        print("", *tables, sep="\n\n", flush=True)
+        found[name] = MEASUREMENTS[name]()
+        print("", *found[name], sep="\n\n", flush=True)
+    measured_on["load after"] = load()
     if words.json:
-        Path(words.json).write_text(json.dumps({"machine": measured_on, "measurements": found}, indent=2) + "\n")
+        _write(words.json, _as_json(measured_on, found))
+    if words.markdown:
+        _write(words.markdown, page(measured_on, found))
+
+
+def _write(file: str, text: str) -> None:
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    Path(file).write_text(text, "utf-8")
+
+
+def _as_json(measured_on: Mapping[str, str], found: Mapping[str, list[Table]]) -> str:
+    tables = {name: [table.as_data() for table in tables] for name, tables in found.items()}
+    return json.dumps({"machine": measured_on, "measurements": tables}, indent=2) + "\n"
 
 
 if __name__ == "__main__":

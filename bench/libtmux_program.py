@@ -40,4 +40,8 @@ def send(server: libtmux.Server, pane_id: str) -> None:
 
 if __name__ == "__main__":
     what, socket_name, *words = sys.argv[1:]
-    {"watch": watch, "send": send}[what](libtmux.Server(socket_name=socket_name), *words)
+    at = libtmux.Server(socket_name=socket_name)
+    if what == "watch":
+        watch(at)
+    else:
+        send(at, *words)

@@ -41,7 +41,7 @@ class Table:
     note: str = ""
 
     def __str__(self) -> str:
-        cells = [self.columns, *(tuple(_shown(cell) for cell in row) for row in self.rows)]
+        cells = [self.columns, *(tuple(shown(cell) for cell in row) for row in self.rows)]
         widths = [max(len(row[n]) for row in cells) for n in range(len(self.columns))]
         lines = ["  ".join(_aligned(n, cell, widths[n]) for n, cell in enumerate(row)).rstrip() for row in cells]
         under = [self.note] if self.note else []
@@ -57,7 +57,7 @@ def _aligned(column: int, cell: str, width: int) -> str:
     return cell.rjust(width) if column else cell.ljust(width)
 
 
-def _shown(cell: Cell) -> str:
+def shown(cell: Cell) -> str:
     if cell is None:
         return "-"
     return f"{cell:.2f}" if isinstance(cell, float) else str(cell)
@@ -69,11 +69,16 @@ def machine() -> dict[str, str]:
         "at": time.strftime("%Y-%m-%d %H:%M:%S %z"),
         "processor": f"{os.cpu_count()} x {_processor()}",
         "system": f"{platform.system()} {platform.release()}",
-        "load before": " ".join(f"{load:.2f}" for load in os.getloadavg()),
+        "load before": load(),
         "python": platform.python_version(),
         "tmux": _said("tmux", "-V"),
         "git": _said("git", "--version"),
     }
+
+
+def load() -> str:
+    """How many programs wanted a processor, over one, five and fifteen minutes."""
+    return " ".join(f"{average:.2f}" for average in os.getloadavg())
 
 
 def _processor() -> str:

@@ -1,0 +1,63 @@
+"""Every measurement runs, with as few rounds as it takes, and says something of sense."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench import classification, delivery, landing, observing, repository, start_up, state_updates, watching
+from bench.__main__ import MEASUREMENTS, main
+from bench.page import page
+from bench.report import Table, Verdict
+
+TINY = {
+    "start_up": lambda: start_up.measure(rounds=1),
+    "state_updates": lambda: state_updates.measure(workers=(2,), rounds=2),
+    "landing": lambda: landing.measure(files=100, rounds=1),
+    "repository": lambda: repository.measure(files=100, rounds=1),
+    "classification": lambda: classification.measure(rounds=1),
+    "delivery": lambda: delivery.measure({"1 KiB": 1}),
+    "observing": lambda: observing.measure((2,), observing.Pace(0.1, 1, 1.0, turns=1, tries=1)),
+    "watching": lambda: watching.measure(count=2, secs=0.2, settled_secs=0.1),
+}
+
+
+def test_every_measurement_is_tried() -> None:
+    assert TINY.keys() == MEASUREMENTS.keys()
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_a_measurement_gives_tables_of_sane_figures(name: str) -> None:
+    tables = TINY[name]()
+    assert tables
+    for table in tables:
+        assert table.rows, table.title
+        assert {len(row) for row in table.rows} == {len(table.columns)}
+        figures = [cell for row in table.rows for cell in row if isinstance(cell, float)]
+        assert figures, table.title
+        assert all(math.isfinite(figure) and figure >= 0 for figure in figures), str(table)
+        assert any(figure > 0 for figure in figures), str(table)
+
+
+def test_the_page_has_every_table_with_the_machine_and_what_is_over_a_limit() -> None:
+    slow = Verdict("a delivery", 3.0, 1.5, "x tmux")
+    table = Table("Delivery", ("", "ms"), [("1 KiB", 2.0), ("1 MiB", None)], (slow,), "Ten rounds.")
+    text = page({"load before": "0.10 0.20 0.30"}, {"delivery": [table]})
+    assert "| load before | 0.10 0.20 0.30 |" in text
+    assert "- a delivery: 3.00 x tmux, OVER the limit of 1.5 x tmux" in text
+    assert "## Delivery\n\n|  | ms |\n| --- | ---: |\n| 1 KiB | 2.00 |\n| 1 MiB | - |\n\nTen rounds.\n" in text
+
+
+def test_the_figures_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MEASUREMENTS, "state_updates", TINY["state_updates"])
+    words = ["state_updates", "--json", str(tmp_path / "kept" / "all.json"), "--markdown", str(tmp_path / "page.md")]
+    monkeypatch.setattr(sys, "argv", ["bench", *words])
+    main()
+    kept = json.loads((tmp_path / "kept" / "all.json").read_text())
+    assert kept["machine"]["load after"]
+    assert kept["measurements"]["state_updates"][0]["rows"]
+    assert "# Performance" in (tmp_path / "page.md").read_text()
