@@ -5,13 +5,17 @@ One worker passes through all three in each round, and so does a worktree of bar
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 from bench.measure import spread
 from bench.report import Table
@@ -22,10 +26,13 @@ from testing.large import make_large_repository
 from testing.roots import make_root, own_environment
 
 FILES = 1000
-COLUMNS = ("", "git ms", "± git", "llmc ms", "± llmc", "x git", "± x")
+COLUMNS = ("", "git ms", "± git", "llmc ms", "± llmc", "x git", "± x", "commands of git", "of llmc")
 NOTE = (
-    "llmc is a process of its own, from its start to its end: Python's start is in it, and so is what makes it safe:"
-    " the record of each step before it is taken, the backup ref, the question whether the checkout can take the work."
+    "git: nothing but the commands without which it cannot be done. llmc is a process of its own from its start to its"
+    " end. The difference has two parts. Python and the modules of a command that changes something take their time,"
+    " the same for each. And every name that it relies on is asked for just before, work is backed up before it"
+    " moves, the checkout is asked whether it can take the work, and each step is on the disk before it is taken: each"
+    " question is one more git command, which costs little in a large repository beside what git itself does there."
 )
 SCRIPTS = {
     "add": "git fetch -q origin; git worktree add -q -b bare/{name} {worktree} origin/main",
@@ -41,6 +48,8 @@ SCRIPTS = {
 }
 """What is left of each when nothing is checked, recorded or kept."""
 
+Measured = Callable[[Callable[[], object]], float]
+
 
 @dataclass(slots=True)
 class Rounds:
@@ -49,22 +58,37 @@ class Rounds:
     bare: Path
     taken: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     """For each command, what git and what llmc took."""
+    commands: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """How often each of them ran git."""
 
-    def play(self, number: int) -> None:
+    def count(self, number: int) -> None:
+        """A round that is not timed: whoever runs git runs a small script first."""
+        tally, before = self.bare / "tally", self.taken
+        script = self.bare / "programs" / "git"
+        script.parent.mkdir()
+        script.write_text(f'#!/bin/sh\necho >>{tally}\nexec {shutil.which("git")} "$@"\n')
+        script.chmod(0o700)
+        self.taken = {}
+        with patch.dict(os.environ, {"PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}"}):
+            self.play(number, lambda action: _ran(action, tally))
+        self.commands = {command: (int(git), int(ours)) for command, ((git, ours),) in self.taken.items()}
+        self.taken = before
+
+    def play(self, number: int, measured: Measured) -> None:
         name = f"worker{number}"
-        self._both("add", name)
+        self._both("add", name, measured)
         for worktree in (self.bare / name, Path(self.root.worktree(name))):
             _commit(worktree, f"{worktree.parent.name}{number}.txt")
         self._wait_for_review(name)
         _commit(self.source, f"upstream{number}.txt")
-        self._both("rebase", name)
-        self._both("accept", name)
+        self._both("rebase", name, measured)
+        self._both("accept", name, measured)
 
-    def _both(self, command: str, name: str) -> None:
+    def _both(self, command: str, name: str, measured: Measured) -> None:
         parts = {"name": name, "worktree": self.bare / name, "source": self.source, "root": self.root.path}
         script = ["sh", "-ec", SCRIPTS[command].format(**parts)]
         llmc = [sys.executable, "-P", "-m", "llmc.cli.main", "--root", self.root.path, command, name]
-        git, ours = _timed(lambda: _run(script, self.root.path)), _timed(lambda: _run(llmc, self.root.path))
+        git, ours = (measured(partial(_run, argv, self.root.path)) for argv in (script, llmc))
         self.taken.setdefault(command, []).append((git, ours))
 
     def _wait_for_review(self, name: str) -> None:
@@ -87,8 +111,9 @@ def measure(files: int = FILES, rounds: int = 10) -> list[Table]:
             _run(["git", "reset", "-q", "--hard"], str(source))
             played = Rounds(source, make_root(place / "llmc", source), place / "bare")
             for number in range(rounds):
-                played.play(number)
-    rows = [_row(command, taken) for command, taken in played.taken.items()]
+                played.play(number, _timed)
+            played.count(rounds)
+    rows = [(*_row(command, taken), *played.commands[command]) for command, taken in played.taken.items()]
     return [Table(f"Commands against bare git, {files} files, {rounds} rounds", COLUMNS, rows, note=NOTE)]
 
 
@@ -108,6 +133,12 @@ def _timed(action: Callable[[], object]) -> float:
     began = time.perf_counter()
     action()
     return time.perf_counter() - began
+
+
+def _ran(action: Callable[[], object], tally: Path) -> int:
+    tally.write_text("")
+    action()
+    return len(tally.read_text().splitlines())
 
 
 def _run(argv: list[str], cwd: str) -> None:

@@ -28,7 +28,7 @@ LIMIT = 2.5
 Actions = dict[str, Callable[[], object]]
 
 
-def measure(rounds: int = 40) -> list[Table]:
+def measure(rounds: int = 20) -> list[Table]:
     timings = _timings(rounds)
     verdicts = tuple(
         Verdict(timing.name, timing.ratio, LIMIT, "x bare Python") for timing in timings if timing.name in (STATUS, PTY)
