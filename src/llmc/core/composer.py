@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from llmc.core.screen import cut_cells
 
@@ -170,6 +171,7 @@ def _beside_placeholder(placeholder: re.Pattern[str], typed: str) -> bool:
     return any(c.isalnum() for c in typed)
 
 
+@lru_cache(maxsize=4)  # one delivery asks for the same long text at every look
 def _letters(text: str) -> str:
     """Letters and digits only: terminals break lines, expand tabs, and show emoji each in their own way."""
     normal = unicodedata.normalize("NFC", text)
