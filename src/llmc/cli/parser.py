@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import sys
-from argparse import (
-    SUPPRESS,
-    Action,
-    ArgumentParser,
-    Namespace,
-    RawDescriptionHelpFormatter,
-    _SubParsersAction,
-)
+from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter, _SubParsersAction
 
+from llmc import __version__
 from llmc.cli.words import COMMANDS, Command, Word, some_path
 from llmc.core.display import one_line
 
@@ -28,18 +22,6 @@ class Parser(ArgumentParser):
         sys.exit(2)
 
 
-class ShowVersion(Action):
-    """Reads the version only when somebody asks for it."""
-
-    def __call__(
-        self, parser: ArgumentParser, namespace: Namespace, values: object, option_string: str | None = None
-    ) -> None:
-        from importlib.metadata import version
-
-        sys.stdout.write(f"llmc {version('llmc')}\n")
-        sys.exit(0)
-
-
 def make_parser(prog: str = "llmc") -> ArgumentParser:
     parser = Parser(
         prog=prog,
@@ -51,7 +33,7 @@ def make_parser(prog: str = "llmc") -> ArgumentParser:
     parser.add_argument(
         "--root", metavar="DIR", type=some_path, help="the LLMC root (else LLMC_ROOT, the one around you, ~/llmc)"
     )
-    parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version")
+    parser.add_argument("--version", action="version", version=f"llmc {__version__}", help="show the version")
     verbs = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=Parser)
     for command in COMMANDS:
         _add(verbs, command)
