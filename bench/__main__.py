@@ -45,7 +45,12 @@ def main() -> None:
     for name in words.names or MEASUREMENTS:
         found[name] = MEASUREMENTS[name]()
         print("", *found[name], sep="\n\n", flush=True)
-    measured_on["load after"] = load()
+        measured_on["load after"] = load()
+        _keep(words, measured_on, found)
+
+
+def _keep(words: argparse.Namespace, measured_on: Mapping[str, str], found: Mapping[str, list[Table]]) -> None:
+    """After each measurement, so that a run which is cut short was not in vain."""
     if words.json:
         _write(words.json, _as_json(measured_on, found))
     if words.markdown:
