@@ -24,6 +24,11 @@ FLOOR = "python -c pass"
 STATUS = f"llmc status, {WORKERS} workers"
 PTY = f"llmc pty status --short, {WORKERS} terminals"
 LIMIT = 2.5
+NOTE = (
+    "Each row is a process from its start to its end. libtmux has no command, so it is its import; ccmanager has no"
+    " status without its screen, so it is its version. All of llmc but a plain status builds the list of its commands"
+    " and their words first, which is what --help and --version cost."
+)
 
 Actions = dict[str, Callable[[], object]]
 
@@ -33,11 +38,8 @@ def measure(rounds: int = 20) -> list[Table]:
     verdicts = tuple(
         Verdict(timing.name, timing.ratio, LIMIT, "x bare Python") for timing in timings if timing.name in (STATUS, PTY)
     )
-    note = (
-        f"{rounds} rounds. Each row is a process from its start to its end. libtmux has no command, so it is its"
-        f" import; ccmanager has no status without its screen, so it is its version. {absences(*PEERS.values())}"
-    )
-    return [Table("Start-up, wall time", COLUMNS, [timing.row for timing in timings], verdicts, note.strip())]
+    note = " ".join(filter(None, (f"{rounds} rounds.", NOTE, absences(*PEERS.values()))))
+    return [Table("Start-up, wall time", COLUMNS, [timing.row for timing in timings], verdicts, note)]
 
 
 def _timings(rounds: int) -> list[Timing]:

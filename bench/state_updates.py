@@ -115,6 +115,11 @@ ALTERNATIVES = {
     "FileLock": lock_alone,
 }
 
+NOTE = (
+    "The state is one file that a person can read and mend. Every change writes all of it, checks all of it before that"
+    " and keeps the one before, which is why it is slower than one row of a database where there are many workers."
+)
+
 
 def measure(workers: tuple[int, ...] = (1, 10, 100), rounds: int = 50) -> list[Table]:
     return [_table(count, rounds) for count in workers]
@@ -125,4 +130,5 @@ def _table(workers: int, rounds: int) -> Table:
     with tempfile.TemporaryDirectory() as place:
         updates = {name: make(Path(place), state) for name, make in ALTERNATIVES.items()}
         timings = take_turns(updates, floor=next(iter(ALTERNATIVES)), rounds=rounds)
-    return Table(f"A change of the state, {workers} workers", COLUMNS, [timing.row for timing in timings])
+    title = f"A change of the state, {workers} workers"
+    return Table(title, COLUMNS, [timing.row for timing in timings], note=f"{rounds} rounds. {NOTE}")
