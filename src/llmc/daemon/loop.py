@@ -241,10 +241,6 @@ class Daemon:
                 self.screens.look_at(name)
             self.changed(self.site)
 
-    def _act_on_screens(self, seen: list[Seen]) -> set[str]:
-        again = act_on_screens(self.site, seen, self.acted_on)
-        return again | self.confirmations.act_on(self.site, seen)
-
     def _is_attended(self, name: str) -> bool:
         soon = time.monotonic() + ATTENDED_WITHIN_SECS
         return name in self.under_way or self.due.get(name, soon + 1) <= soon
@@ -333,7 +329,8 @@ class Daemon:
     def _act_on_screens(self, seen: list[Seen]) -> set[str]:
         if any(each.moved or each.before is None for each in seen):
             self.status_lines.moved()
-        return act_on_screens(self.site, seen, self.acted_on)
+        again = act_on_screens(self.site, seen, self.acted_on)
+        return again | self.confirmations.act_on(self.site, seen)
 
     # --- the end --------------------------------------------------------------------------------------
 
