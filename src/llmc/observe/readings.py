@@ -83,9 +83,9 @@ class Readings:
     def follow(self, subjects: Mapping[str, Subject]) -> None:
         """Exactly these from now on. What was known of others is forgotten here; their files are not touched."""
         with self._followed:
-            self.subjects = dict(subjects)
-            for name in [name for name in self._kept if name not in subjects]:
-                self._kept.pop(name, None)
+            before, self.subjects = self.subjects, dict(subjects)
+            for subject in before.values():
+                self._drop_unless_followed(subject)
 
     def look(self, names: Iterable[str]) -> list[Seen]:
         """Looks at these, all of one server in two questions. A server that does not answer is complained of."""
@@ -97,11 +97,12 @@ class Readings:
             except LlmcError as unknown:
                 self._complain(server, unknown.what)
         with self._followed:
-            still_there = [each for each in seen if self._is_followed(each.subject)]
+            still_there = [each for each in seen if self._drop_unless_followed(each.subject)]
             self._keep(still_there)
         return still_there
 
-    def _is_followed(self, subject: Subject) -> bool:
+    def _drop_unless_followed(self, subject: Subject) -> bool:
+        """Whether it is followed. Another one of its name begins anew."""
         now = self.subjects.get(subject.name)
         if now is not None and now.place == subject.place:
             return True
