@@ -250,6 +250,7 @@ def test_a_broken_pack_is_told_once_and_the_built_in_one_holds(desk: Desk) -> No
     desk.type("shop", "sleep 1000")
     desk.until(lambda: desk.state("shop") == "BUSY")
     (packs / "shell.toml").write_text(BROKEN_PACK + "\n")
+    assert "shell.toml:7" in desk.llmc("pty", "classify", "--cli", "shell", ".bashrc", code=1).err
     (packs / "other.toml").write_text("name = ")
     desk.until(lambda: len(desk.complaints()) == 2)
     first, second = desk.complaints()

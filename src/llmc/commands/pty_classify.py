@@ -9,6 +9,7 @@ from pathlib import Path
 
 from llmc.agents.packs import load_pack, pack_for_command
 from llmc.app import App
+from llmc.commands.pty_place import root_of
 from llmc.commands.result import Result
 from llmc.core.classify import Pack, Reading, read_screen, screen_of
 from llmc.errors import LlmcError, WrongWordsError
@@ -47,7 +48,7 @@ def _pack(app: App, args: Namespace) -> Pack:
 
 def _own_packs(app: App) -> str:
     try:
-        return app.root().packs
+        return root_of(app).packs
     except RootMissingError:
         return ""
 
