@@ -276,7 +276,7 @@ def test_a_story_as_json(tmp_path):
         assert ask("restart", "adam")["status"] == "idle"
         assert ask("config", "set", "policy.autonomy", "assist")["value"] == "assist"
         assert ask("undo", "adam", "--yes")["worker"] == "adam"
-        assert ask("down", "--force") == {"stopped": ["adam"]}
+        assert ask("down", "--force") == {"stopped": ["adam"], "not_remembered": []}
         assert ask("nuke", "adam", "--yes") == {"removed": ["adam"], "not_kept": {}}
 
 

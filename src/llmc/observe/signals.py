@@ -65,7 +65,9 @@ def _attention(site: Site, worker: Worker) -> str:
     if last is None:
         return "no reading yet"
     detail = f" ({last['detail']})" if last.get("detail") else ""
-    return f"{last.get('state')}{detail}, from the {last.get('source')}, {age(site.now() - float(last['at_unix']))} ago"
+    at = last.get("at_unix")
+    since = f"{age(site.now() - at)} ago" if isinstance(at, int | float) else "nobody knows when"
+    return f"{last.get('state')}{detail}, from the {last.get('source')}, {since}"
 
 
 def _branch(site: Site, worker: Worker) -> str:
