@@ -41,8 +41,8 @@ NOTE = (
     " that this very text was submitted; x tmux: llmc without the receiver's own time. libtmux: Pane.send_keys, until"
     " the receiver has the Enter; it types the text instead of pasting it and proves nothing. lost: the receiver got an"
     " Enter without the text, and no error was raised; refused: the system does not take so long an argument."
-    " A long text costs llmc more than tmux because it is in the state before it is sent, its digest is taken, and the"
-    " input line is looked at until it shows the text."
+    " What llmc adds: it is on the disk that the text is about to be sent, the screen is looked at before and after the"
+    " paste and after the Enter, and the agent's answer is waited for; for a long text also its digest."
 )
 
 

@@ -77,7 +77,7 @@ def measure(counts: tuple[int, ...] = COUNTS, pace: Pace | None = None) -> list[
                 delays.append((count, what, spread(taken).median, spread(taken).between, max(taken)))
                 limit = COMMIT_MS if what == "a commit" else SOON_MS
                 verdicts.append(Verdict(f"{what}, {count} workers", spread(taken).median, limit, "ms"))
-    quiet = Verdict(f"{max(counts)} quiet workers", busiest, CPU_LIMIT, "s of CPU a minute")
+    quiet = Verdict(f"the busiest of up to {max(counts)} quiet workers", busiest, CPU_LIMIT, "s of CPU a minute")
     note = " ".join(filter(None, (NOTE, absences(LIBTMUX, ORCHESTRATOR))))
     title = f"Quiet workers, {pace.turns} turns of {pace.quiet_secs} s (llmc) and {pace.polled_secs:g} s (others)"
     return [
