@@ -1,7 +1,7 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench peers chaos soak agents docs pin bootstrap bootstrap-dev clean
+.PHONY: help demo test hazards lint format bench peers chaos soak agents docs pin bootstrap bootstrap-dev clean
 
 WORKERS ?= 2
 DEMO_ARGS ?=
@@ -20,6 +20,9 @@ demo: bootstrap ## show the whole story on this machine, with no account (DEMO_A
 
 test: lint ## all checks, then all tests (TEST_ARGS="tests/core -k rebase")
 	.venv/bin/pytest -n $(WORKERS) --dist loadgroup $(TEST_ARGS)
+
+hazards: bootstrap-dev agents ## the long tests on the real agent CLIs: kills, drafts, dialogs, load (about half an hour)
+	LLMC_REQUIRE_AGENTS=1 .venv/bin/pytest -n $(WORKERS) --dist loadgroup -m hazard tests/agents $(TEST_ARGS)
 
 lint: bootstrap-dev ## style, types, import directions, generated documentation
 	.venv/bin/ruff check .

@@ -32,7 +32,7 @@ SOURCES = frozenset(("hook", "session", "screen"))
 REPORTS_FAILURES = frozenset(("claude",))
 """Whose report of a failure stands until the next prompt."""
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.hazard, pytest.mark.timeout(400)]
 
 
 @dataclass

@@ -20,7 +20,7 @@ pattern = "touch made-[a-z]+"
 """
 PATIENCE_SECS = 120
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.hazard, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(params=EACH_AGENT)

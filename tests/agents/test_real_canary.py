@@ -11,6 +11,8 @@ from testing.real_agents import LLMC, AgentMachine
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 
+pytestmark = pytest.mark.hazard
+
 
 @pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
 @pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")

@@ -38,7 +38,7 @@ PATIENCE_SECS = 120
 SOME_WORDS = "I read the code first, because every caller goes through it. Then I looked at the tests, and at the docs."
 """Not the same word again and again: Gemini CLI stops what it takes for a loop."""
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.hazard, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module", params=EACH_AGENT)

@@ -17,6 +17,8 @@ from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
 
+pytestmark = pytest.mark.hazard
+
 PATIENCE_SECS = 100.0
 TASK = "Add the feature."
 NOTE = "the session ended while you worked"

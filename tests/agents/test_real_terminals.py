@@ -15,7 +15,7 @@ from testing.waiting import wait_until
 PATIENCE_SECS = 90.0
 CLAUDE = next(agent for agent in AGENTS if agent.name == "claude")
 
-pytestmark = [ONE_AT_A_TIME, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.hazard, ONE_AT_A_TIME, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
