@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from llmc.core.fusion import fuse
+
+LONG_AGO, BEFORE, SINCE = 1.0, 3.0, 5.0
+NOW = 10.0
+QUIET_SECS = 60.0
 
 
 def signal(source: str, state: str, at: float) -> dict[str, object]:
@@ -25,15 +31,63 @@ def signal(source: str, state: str, at: float) -> dict[str, object]:
         (("ERROR", 1), ("READY", 3), None, "hook", "ERROR", None),
         (("READY", 1), ("BUSY", 3), None, "session", "BUSY", None),
         (None, ("READY", 3), ("ERROR", 5), "screen", "ERROR", None),
-        (None, ("READY", 3), ("NEEDS_CONFIRMATION", 5), "session", "READY", "NEEDS_CONFIRMATION"),
+        (None, ("READY", 3), ("NEEDS_CONFIRMATION", 5), "screen", "NEEDS_CONFIRMATION", "READY"),
     ],
 )
 def test_the_agent_itself_outranks_its_screen(hook, session, screen, source, state, otherwise):
     named = (("hook", hook), ("session", session), ("screen", screen))
-    fused = fuse(*(signal(name, *said) if said else None for name, said in named))
+    fused = fuse(*(signal(name, *said) if said else None for name, said in named), now=NOW)
     if source is None:
         assert fused is None
         return
     assert fused is not None
     assert (fused["source"], fused["state"]) == (source, state)
     assert (fused["disagreement"] or {}).get("state") == otherwise
+
+
+def seen(state: str, at: float = SINCE, **more: object) -> dict[str, Any]:
+    return {**signal("screen", state, at), "lasting": True, "quiet_after_secs": QUIET_SECS, **more}
+
+
+@pytest.mark.parametrize("shown", ["ERROR", "NEEDS_CONFIRMATION", "EXITED"])
+@pytest.mark.parametrize("told", ["BUSY", "READY"])
+def test_a_sure_screen_from_after_the_last_report_overtakes_it(told: str, shown: str) -> None:
+    fused = fuse(signal("hook", told, BEFORE), None, seen(shown), NOW)
+    assert fused is not None
+    assert (fused["source"], fused["state"]) == ("screen", shown)
+    assert (fused["disagreement"]["source"], fused["disagreement"]["state"]) == ("hook", told)
+
+
+@pytest.mark.parametrize(
+    "screen",
+    [
+        seen("ERROR", LONG_AGO),  # of the turn before
+        seen("ERROR", BEFORE),
+        seen("ERROR", lasting=False),  # half drawn
+        seen("ERROR", confidence=0.6),
+        seen("UNKNOWN"),
+        seen("READY"),  # between two steps
+        seen("READY", LONG_AGO),
+    ],
+)
+def test_any_other_screen_does_not(screen: dict[str, Any]) -> None:
+    fused = fuse(signal("hook", "BUSY", BEFORE), None, screen, NOW)
+    assert fused is not None
+    assert (fused["source"], fused["state"]) == ("hook", "BUSY")
+
+
+@pytest.mark.parametrize(("told", "believed"), [("BUSY", True), ("NEEDS_CONFIRMATION", True), ("ERROR", False)])
+def test_a_screen_that_looks_ready_is_believed_when_nothing_was_heard_for_long(told: str, believed: bool) -> None:
+    hook = signal("hook", told, BEFORE)
+    early = fuse(hook, None, seen("READY"), SINCE + QUIET_SECS - 1)
+    late = fuse(hook, None, seen("READY"), SINCE + QUIET_SECS)
+    assert early is not None
+    assert late is not None
+    assert early["state"] == told
+    assert late["state"] == ("READY" if believed else told)
+
+
+def test_the_next_report_counts_again() -> None:
+    failed = seen("ERROR")
+    assert (fuse(signal("hook", "BUSY", BEFORE), None, failed, NOW) or {})["state"] == "ERROR"
+    assert (fuse(signal("hook", "BUSY", SINCE + 1), None, failed, NOW) or {})["state"] == "BUSY"

@@ -55,6 +55,18 @@ def test_a_report_is_certain(story: Story, report: Report, state: str, detail: s
     }
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_a_failure_is_told_until_the_agent_does_something_again(story: Story, together: bool) -> None:
+    site = story.begin().site
+    ended = [(Report("failure", "401", failure="auth"), 2.0), (Report("turn_end"), 2.1), (Report("turn_end"), 2.2)]
+    for batch in [ended] if together else [[each] for each in ended]:
+        note_reports(site, "adam", batch)
+    assert (kept(site)["state"], kept(site)["at_unix"]) == ("ERROR", 2.0)
+    note_reports(site, "adam", [(Report("prompt"), 3.0)])
+    note_reports(site, "adam", [(Report("turn_end"), 4.0)])
+    assert kept(site)["state"] == "READY"
+
+
 def test_the_screen_of_a_reporting_agent_is_a_second_opinion(story: Story) -> None:
     story.begin("adam").up()
     story.task("adam", "hang")

@@ -99,9 +99,11 @@ def _disagreement(attention: dict[str, Any]) -> list[str]:
     against = attention["disagreement"]
     if against is None:
         return []
+    told, since = (attention, against) if against["source"] == "screen" else (against, attention)
+    counts = "the agent's own word counts" if told is attention else "the screen counts: it is newer, and at rest"
     return [
-        f"they disagree: {attention['state']} by {attention['source']}, {age(attention['age_secs'] or 0)} ago, "
-        f"but {against['state']} by {against['source']} since; the agent's own word counts"
+        f"they disagree: {told['state']} by {told['source']}, {age(told['age_secs'] or 0)} ago, "
+        f"but {since['state']} by {since['source']} since; {counts}"
     ]
 
 

@@ -73,7 +73,8 @@ def pty_text(document: dict[str, Any]) -> str:
 def _line(each: dict[str, Any], width: int) -> str:
     state = each["state"] + ("" if each["watched"] else "?")
     detail = f" ({each['detail']})" if each["detail"] else ""
-    against = f"; its screen says {each['disagreement']['state']}" if each.get("disagreement") else ""
+    other = each.get("disagreement")
+    against = f"; its {other['source']} says {other['state']}" if other else ""
     since = age(each["age_secs"]) if each["age_secs"] is not None else ""
     return f"{each['id']:<{width}}  {state:<20} {since:>4}  {one_line(str(each['summary'] or ''), 70)}{detail}{against}"
 

@@ -46,7 +46,7 @@ def status_document(root: Root) -> dict[str, Any]:
     now = time.time()
     conflicts = _conflicts(read_radar(root.radar_file), now)
     workers = [
-        _worker(worker, live, _signals(worker, reported.get(name), seen.get(name, {})), now)
+        _worker(worker, live, _signals(worker, reported.get(name), seen.get(name, {}), now), now)
         for name, worker in state["workers"].items()
     ]
     for worker in workers:
@@ -107,10 +107,9 @@ def _status_of(work: str, session: str) -> str:
     return "offline" if session in ("down", "crashed") and work != "error" else work
 
 
-def _signals(worker: dict[str, Any], reported: object, seen: dict[str, Any]) -> dict[str, Any] | None:
-    """What the agent tells by itself outranks its screen."""
+def _signals(worker: dict[str, Any], reported: object, seen: dict[str, Any], now: float) -> dict[str, Any] | None:
     hook = signal(reported) if worker.get("reports_events", True) else None
-    return fuse(hook, signal(seen.get("session")), signal(seen.get("screen")))
+    return fuse(hook, signal(seen.get("session")), signal(seen.get("screen")), now)
 
 
 def _attention(attention: dict[str, Any] | None, session: str, now: float) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Which of an agent's signals counts. Light on imports: the status line asks this every few seconds.
 
 A signal is a mapping with `state`, `detail`, `confidence`, `source` and `at_unix`. What the agent itself tells, by its
-reports (`hook`) or a file of its own (`session`), outranks what its screen looks like. Where they differ, that is told
-too.
+reports (`hook`) or a file of its own (`session`), outranks what its screen looks like, until the screen shows for sure
+what came after it: no CLI reports every failure, every dialog and every interrupt. Where they differ, that is told too.
 """
 
 from __future__ import annotations
@@ -17,17 +17,45 @@ if TYPE_CHECKING:
 NOTHING_KNOWN = "UNKNOWN"
 OVER_BY_NOW = ("BUSY", "NEEDS_CONFIRMATION")
 """What a report says until the next one comes. No CLI reports every interrupt, so its own file may know better."""
+UNMISTAKABLE = ("ERROR", "NEEDS_CONFIRMATION", "EXITED")
+"""No screen shows these for longer than a moment while a turn goes on; between two steps it may well look ready."""
+CONFIDENT = 0.85
+QUIET_AFTER_SECS = 60.0
 
 
-def fuse(hook: Signal | None, session: Signal | None, screen: Signal | None) -> dict[str, Any] | None:
+def fuse(hook: Signal | None, session: Signal | None, screen: Signal | None, now: float) -> dict[str, Any] | None:
     """The signal that counts, with `disagreement`: the one that says otherwise, if there is one."""
-    told = _told(hook, session)
+    told = told_by_agent(hook, session)
     if told is None or _refines(told, screen):
         return {**screen, "disagreement": None} if screen is not None else None
+    if screen is not None and is_overtaken(told, screen, now):
+        return {**screen, "disagreement": _reading(told)}
     return {**told, "disagreement": _disagreement(told, screen)}
 
 
-def _told(hook: Signal | None, session: Signal | None) -> Signal | None:
+def is_contested(told: Signal, screen: Signal) -> bool:
+    """The screen shows for sure what the agent has not told, and it came later. It may be half drawn."""
+    differs = screen["state"] in UNMISTAKABLE and screen["state"] != told["state"]
+    return differs and screen["confidence"] >= CONFIDENT and _at(screen) > _at(told)
+
+
+def overtaken_at(told: Signal, screen: Signal) -> float | None:
+    """From when on the screen counts instead, if it stays as it is; None: it does not."""
+    if not screen.get("lasting", True):
+        return None
+    if is_contested(told, screen):
+        return _at(screen)
+    if told["state"] in OVER_BY_NOW and screen["state"] == "READY" and screen["confidence"] >= CONFIDENT:
+        return max(_at(told), _at(screen)) + float(screen.get("quiet_after_secs", QUIET_AFTER_SECS))
+    return None
+
+
+def is_overtaken(told: Signal, screen: Signal, now: float) -> bool:
+    at = overtaken_at(told, screen)
+    return _refines(told, screen) or (at is not None and now >= at)
+
+
+def told_by_agent(hook: Signal | None, session: Signal | None) -> Signal | None:
     if hook is None or session is None:
         return hook or session
     newer = _at(session) > _at(hook)
@@ -48,7 +76,11 @@ def _disagreement(told: Signal, screen: Signal | None) -> dict[str, Any] | None:
         return None
     if not screen.get("lasting", True):
         return None  # it may be half drawn
-    return {key: screen.get(key) for key in ("source", "state", "detail", "confidence", "at_unix")}
+    return _reading(screen)
+
+
+def _reading(signal: Signal) -> dict[str, Any]:
+    return {key: signal.get(key) for key in ("source", "state", "detail", "confidence", "at_unix")}
 
 
 def signal(value: object) -> Signal | None:

@@ -94,7 +94,8 @@ class Screens:
         return failure.what if failure is not None else ""
 
     def look_at(self, name: str, after: float = 0.0) -> None:
-        at = max(time.monotonic() + after, self._last.get(name, 0.0) + LOOK_EVERY_SECS)
+        now = time.monotonic()
+        at = now + after if after else max(now, self._last.get(name, 0.0) + LOOK_EVERY_SECS)
         self._due[name] = min(self._due.get(name, at), at)
 
     def close(self) -> None:

@@ -26,20 +26,26 @@ LONGEST_SUMMARY = 200
 
 def note_reports(site: Site, worker: str, reports: Sequence[tuple[Report, float]]) -> None:
     """The last one that says something tells what the agent does now."""
-    for report, at in reversed(reports):
-        if keep_report(site.root.attention_file(worker), report, at):
-            return
+    telling = [each for each in reports if each[0].kind == "failure" or each[0].kind in BY_REPORT]
+    while len(telling) > 1 and telling[-1][0].kind == "turn_end" and telling[-2][0].kind in ("failure", "turn_end"):
+        telling.pop()
+    if telling:
+        keep_report(site.root.attention_file(worker), *telling[-1])
 
 
-def keep_report(path: str, report: Report, at: float) -> bool:
-    """False for a report that tells nothing of what the agent does."""
+def keep_report(path: str, report: Report, at: float) -> None:
+    """A turn that failed ends, too: until the agent does something again, the failure is what there is to tell."""
     if report.kind == "failure":
         _write(path, "ERROR", report.failure if report.failure in FAILURES else "api", report, at)
-    elif report.kind in BY_REPORT:
+    elif report.kind in BY_REPORT and not (report.kind == "turn_end" and _last_state(path) == "ERROR"):
         _write(path, *BY_REPORT[report.kind], report, at)
-    else:
-        return False
-    return True
+
+
+def _last_state(path: str) -> str:
+    try:
+        return str(json.loads(Path(path).read_text(encoding="utf-8"))["state"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
 
 
 def _write(path: str, state: str, detail: str | None, report: Report, at: float) -> None:

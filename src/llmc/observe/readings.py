@@ -9,22 +9,23 @@ from itertools import groupby
 from threading import Lock
 from typing import Any
 
-from llmc.core.classify import ACTIONS, Reading, read_screen
+from llmc.core.classify import Reading, read_screen
 from llmc.core.digest import screen_digest
 from llmc.core.display import one_line
-from llmc.core.fusion import fuse
-from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again, seen_alone
+from llmc.core.fusion import fuse, is_contested, is_overtaken, overtaken_at, told_by_agent
+from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again
 from llmc.errors import LlmcError
-from llmc.host.processes import remind_of_children
+from llmc.observe.opinions import exited, opinion_of, opinion_told, screen_alone
 from llmc.observe.second_opinion import Asked, SecondOpinion
 from llmc.observe.subjects import Subject
 from llmc.store.status_cache import Complaints, Status, StatusCache
 from llmc.tmux.parsing import Pane
 
 LONGEST_SUMMARY = 200
-LASTING_SECS = 3.0
 SETTLE_SECS = 1.0
 """Between two looks at a screen that has just changed."""
+CONTESTED_SECS = 0.2
+"""The same where it says for sure what the agent has not told: somebody may be waiting to hear of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,10 @@ class Kept:
     status: Status
     stable_looks: int
     pane: Pane
+    told: Mapping[str, Any] | None
+    """By the agent itself."""
+    seen: Opinion
+    """What the screen looks like, at rest or not."""
 
 
 class Readings:
@@ -112,8 +117,12 @@ class Readings:
     def again_in(self, name: str) -> float | None:
         """When to look once more if nothing changes until then; None when it is stable."""
         kept = self._kept.get(name)
+        if kept is None:
+            return None
         # One look more than it takes to be stable: the last one may ask the model.
-        return None if kept is None or kept.standing.stable_count > kept.stable_looks else self.settle_secs
+        if kept.standing.stable_count > kept.stable_looks:
+            return _overtaken_in(kept)
+        return min(CONTESTED_SECS, self.settle_secs) if _is_contested(kept) else self.settle_secs
 
     def changed(self, name: str, pane: Pane) -> bool:
         """Whether tmux tells anything else of the pane than at the last look."""
@@ -150,18 +159,21 @@ class Readings:
         digest = screen_digest(shown.text, pane.title, pane.command, dead=pane.dead)
         kept = self._kept.get(subject.name)
         before = kept.standing if kept else self._recalled.pop(subject.name, None)
-        screen = _exited(subject, pane) if pane.dead else _opinion(reading)
+        screen = exited(subject, pane) if pane.dead else opinion_of(reading)
         if not pane.dead and kept and kept.standing.digest == digest and is_stable(kept.standing, stable_looks):
             screen = self._advised(Asked(subject.name, digest, shown.text, subject.cli, pane.title), screen)
         session = subject.session(pane) if not pane.dead else None
-        fused = fuse(subject.reported(), session, None) if not pane.dead else None
-        told = _told(fused, screen) if fused is not None else screen
-        standing, call = look_again(before, Look(now, digest, told), stable_looks)
-        alone = _alone(standing, screen, stable_looks, kept.status.screen if kept else {})
+        told = told_by_agent(subject.reported(), session) if not pane.dead else None
+        opinion = opinion_told(told, screen) if told is not None else screen
+        standing, call = look_again(before, Look(now, digest, opinion), stable_looks)
+        alone = screen_alone(subject, standing, screen, stable_looks, kept.status.screen if kept else {})
+        if told is not None and is_overtaken(told, alone, now):
+            standing, call = look_again(before, Look(now, digest, screen), stable_looks)
+        fused = fuse(told, None, alone, now)
         status = _status(subject, pane, pack.label, standing, alone, fused, session)
         stable = is_stable(standing, stable_looks)
         changed = before is None or before.digest != standing.digest
-        self._kept[subject.name] = Kept(standing, status, stable_looks, pane)
+        self._kept[subject.name] = Kept(standing, status, stable_looks, pane, told, screen)
         return Seen(subject, reading, standing, status, call, stable, changed, kept.status if kept else None)
 
     def _advised(self, asked: Asked, screen: Opinion) -> Opinion:
@@ -189,49 +201,20 @@ def _eyes(subject: Subject) -> str:
     return f"screen of {subject.name}"
 
 
+def _is_contested(kept: Kept) -> bool:
+    seen = {**kept.status.screen, "state": kept.seen.state, "confidence": kept.seen.confidence}
+    return kept.told is not None and is_contested(kept.told, seen)
+
+
+def _overtaken_in(kept: Kept) -> float | None:
+    """When a screen at rest will count for more than what the agent last told; None: it does already, or never."""
+    at = overtaken_at(kept.told, kept.status.screen) if kept.told is not None else None
+    left = at - kept.standing.looked_at if at is not None else 0.0
+    return left if left > 0 else None
+
+
 def _facts(pane: Pane) -> tuple[object, ...]:
     return pane.title, pane.command, pane.dead, pane.cursor, pane.width, pane.height, pane.alternate, pane.in_mode
-
-
-def _opinion(reading: Reading) -> Opinion:
-    return Opinion(
-        reading.state, reading.detail, reading.confidence, reading.summary, reading.actions_needed, reading.cue
-    )
-
-
-def _exited(subject: Subject, pane: Pane) -> Opinion:
-    how = f" (exit code {pane.exit_code})" if pane.exit_code is not None else ""
-    if pane.exit_signal is not None:
-        how = f" (signal {pane.exit_signal})"
-    if not how:
-        remind_of_children(pane.server_pid)  # tmux 3.3a misses the end of its children now and then
-    actions = (f"`llmc pty close {subject.name}` clears it away",)
-    return Opinion("EXITED", None, 1.0, f"its program has ended{how}", actions, "process", "process")
-
-
-def _told(fused: Mapping[str, Any], screen: Opinion) -> Opinion:
-    """What the agent itself tells; the screen, where it agrees, says more of it."""
-    agrees = screen.state == fused["state"]
-    summary = str(fused.get("summary") or (screen.summary if agrees else ""))
-    actions = screen.actions_needed if agrees else ACTIONS.get(str(fused["state"]), ())
-    return Opinion(
-        fused["state"], fused["detail"], fused["confidence"], summary, actions, str(fused["source"]), fused["source"]
-    )
-
-
-def _alone(standing: Standing, screen: Opinion, stable_looks: int, before: Mapping[str, Any]) -> dict[str, Any]:
-    """What the screen says by itself, and whether it has said so for long enough to be taken seriously."""
-    shown = seen_alone(standing, screen, stable_looks)
-    since = before["since_unix"] if before.get("state") == shown.state else standing.looked_at
-    return {
-        "state": shown.state,
-        "detail": shown.detail,
-        "confidence": shown.confidence,
-        "source": shown.source,
-        "at_unix": standing.changed_at,
-        "since_unix": since,
-        "lasting": is_stable(standing, stable_looks) or standing.looked_at - since >= LASTING_SECS,
-    }
 
 
 def _status(
@@ -244,7 +227,6 @@ def _status(
     session: Mapping[str, Any] | None,
 ) -> Status:
     shown = standing.shown
-    against = fuse(fused, None, screen) if fused is not None else None
     return Status(
         id=subject.name,
         state=shown.state,
@@ -269,7 +251,7 @@ def _status(
         tmux_pane=pane.id,
         screen=dict(screen),
         session=dict(session) if session is not None else None,
-        disagreement=against["disagreement"] if against is not None else None,
+        disagreement=fused["disagreement"] if fused is not None else None,
     )
 
 

@@ -16,6 +16,7 @@ from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.agents.reports import Report, read_report
 from llmc.config import Config
 from llmc.core.classify import Pack, Screen, screen_of
+from llmc.core.fusion import QUIET_AFTER_SECS
 from llmc.errors import LlmcError
 from llmc.host.processes import foreground_of
 from llmc.model import Worker
@@ -56,6 +57,8 @@ class Subject:
     is_worker: bool = False
     reports_itself: bool = True
     """What an agent reported that does not report any more is old."""
+    quiet_after_secs: float = QUIET_AFTER_SECS
+    """Time without a report after which a screen that looks ready is believed."""
 
     @property
     def place(self) -> tuple[str, int, str]:
@@ -101,6 +104,7 @@ def worker_subject(site: Site, worker: Worker, pane: Pane) -> Subject:
         home=home,
         is_worker=True,
         reports_itself=worker.reports_events,
+        quiet_after_secs=site.ledger.policy_of(worker.name).quiet_after_secs,
     )
 
 
