@@ -91,3 +91,19 @@ def test_the_next_report_counts_again() -> None:
     failed = seen("ERROR")
     assert (fuse(signal("hook", "BUSY", BEFORE), None, failed, NOW) or {})["state"] == "ERROR"
     assert (fuse(signal("hook", "BUSY", SINCE + 1), None, failed, NOW) or {})["state"] == "BUSY"
+
+
+@pytest.mark.parametrize(
+    ("since", "confidence", "state"),
+    [
+        (SINCE, 0.95, "BUSY"),
+        (LONG_AGO, 0.95, "NEEDS_CONFIRMATION"),  # the dialog is not drawn yet
+        (SINCE, 0.6, "NEEDS_CONFIRMATION"),  # it only changes
+    ],
+)
+def test_work_that_begins_after_a_question_tells_that_it_was_answered(
+    since: float, confidence: float, state: str
+) -> None:
+    asked = signal("hook", "NEEDS_CONFIRMATION", BEFORE)
+    works = seen("BUSY", since_unix=since, confidence=confidence, lasting=False)
+    assert (fuse(asked, None, works, NOW) or {})["state"] == state

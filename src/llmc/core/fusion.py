@@ -41,6 +41,8 @@ def is_contested(told: Signal, screen: Signal) -> bool:
 
 def overtaken_at(told: Signal, screen: Signal) -> float | None:
     """From when on the screen counts instead, if it stays as it is; None: it does not."""
+    if _is_answered(told, screen):
+        return _since(screen)
     if not screen.get("lasting", True):
         return None
     if is_contested(told, screen):
@@ -48,6 +50,12 @@ def overtaken_at(told: Signal, screen: Signal) -> float | None:
     if told["state"] in OVER_BY_NOW and screen["state"] == "READY" and screen["confidence"] >= CONFIDENT:
         return max(_at(told), _at(screen)) + float(screen.get("quiet_after_secs", QUIET_AFTER_SECS))
     return None
+
+
+def _is_answered(told: Signal, screen: Signal) -> bool:
+    """Its work was seen to begin after it had asked: a screen from before the dialog has shown work for longer."""
+    works_on = (told["state"], screen["state"]) == ("NEEDS_CONFIRMATION", "BUSY")
+    return works_on and screen["confidence"] >= CONFIDENT and _since(screen) > _at(told)
 
 
 def is_overtaken(told: Signal, screen: Signal, now: float) -> bool:
@@ -89,5 +97,12 @@ def signal(value: object) -> Signal | None:
 
 
 def _at(signal: Signal) -> float:
-    at = signal.get("at_unix")
-    return float(at) if isinstance(at, int | float) else 0.0
+    return _time(signal.get("at_unix"))
+
+
+def _since(screen: Signal) -> float:
+    return _time(screen.get("since_unix"))
+
+
+def _time(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
