@@ -87,6 +87,24 @@ def test_the_screen_of_a_reporting_agent_is_a_second_opinion(story: Story) -> No
     assert (status["id"], status["cli_type"]) == ("adam", "demo")
 
 
+def test_a_dialog_that_nobody_reported_is_told_by_status_and_cache(story: Story) -> None:
+    story.begin("adam").up()
+    story.task("adam", "permit make")
+    story.wait("adam", Work.NEEDS_INPUT)
+    # As if the last report had been that of the prompt.
+    keep_report(story.root.attention_file("adam"), Report("prompt"), 1.0)
+    cache = Path(story.root.terminal("adam"), "status.json")
+
+    def told() -> list[tuple[str, str]]:
+        attention, cached = story.json("status")["workers"][0]["attention"], json.loads(cache.read_text())
+        return [(each["state"], each["source"]) for each in (attention, cached)]
+
+    story.until(lambda: told() == [("NEEDS_CONFIRMATION", "screen")] * 2)
+    assert json.loads(cache.read_text())["disagreement"]["state"] == "BUSY"
+    assert "BUSY by hook" in (said := story.llmc("explain", "adam").out)
+    assert "the screen counts" in said
+
+
 @pytest.mark.lesson(23, "status tells what is there, and how old that knowledge is")
 def test_status_shows_it_with_its_age_while_the_session_is_up(story: Story) -> None:
     story.begin("adam").up()
