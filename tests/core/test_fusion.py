@@ -65,6 +65,7 @@ def test_a_sure_screen_from_after_the_last_report_overtakes_it(told: str, shown:
         seen("ERROR", BEFORE),
         seen("ERROR", lasting=False),  # half drawn
         seen("ERROR", confidence=0.6),
+        {"state": "ERROR", "at_unix": SINCE},  # a file that somebody has edited
         seen("UNKNOWN"),
         seen("READY"),  # between two steps
         seen("READY", LONG_AGO),

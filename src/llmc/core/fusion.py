@@ -36,7 +36,7 @@ def fuse(hook: Signal | None, session: Signal | None, screen: Signal | None, now
 def is_contested(told: Signal, screen: Signal) -> bool:
     """The screen shows for sure what the agent has not told, and it came later. It may be half drawn."""
     differs = screen["state"] in UNMISTAKABLE and screen["state"] != told["state"]
-    return differs and screen["confidence"] >= CONFIDENT and _at(screen) > _at(told)
+    return differs and _is_confident(screen) and _at(screen) > _at(told)
 
 
 def overtaken_at(told: Signal, screen: Signal) -> float | None:
@@ -47,15 +47,15 @@ def overtaken_at(told: Signal, screen: Signal) -> float | None:
         return None
     if is_contested(told, screen):
         return _at(screen)
-    if told["state"] in OVER_BY_NOW and screen["state"] == "READY" and screen["confidence"] >= CONFIDENT:
-        return max(_at(told), _at(screen)) + float(screen.get("quiet_after_secs", QUIET_AFTER_SECS))
+    if told["state"] in OVER_BY_NOW and screen["state"] == "READY" and _is_confident(screen):
+        return max(_at(told), _at(screen)) + (_number(screen.get("quiet_after_secs")) or QUIET_AFTER_SECS)
     return None
 
 
 def _is_answered(told: Signal, screen: Signal) -> bool:
     """Its work was seen to begin after it had asked: a screen from before the dialog has shown work for longer."""
     works_on = (told["state"], screen["state"]) == ("NEEDS_CONFIRMATION", "BUSY")
-    return works_on and screen["confidence"] >= CONFIDENT and _since(screen) > _at(told)
+    return works_on and _is_confident(screen) and _since(screen) > _at(told)
 
 
 def is_overtaken(told: Signal, screen: Signal, now: float) -> bool:
@@ -97,12 +97,16 @@ def signal(value: object) -> Signal | None:
 
 
 def _at(signal: Signal) -> float:
-    return _time(signal.get("at_unix"))
+    return _number(signal.get("at_unix"))
 
 
 def _since(screen: Signal) -> float:
-    return _time(screen.get("since_unix"))
+    return _number(screen.get("since_unix"))
 
 
-def _time(value: object) -> float:
+def _is_confident(screen: Signal) -> bool:
+    return _number(screen.get("confidence")) >= CONFIDENT
+
+
+def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
