@@ -26,6 +26,8 @@ EVENTS_WITHIN_SECS = 3.0
 LEAVE_WITHIN_SECS = 3.0
 SCROLLBACK = 50
 DIALOG_AGAIN_SECS = 3.0
+STRAY_ROUNDS = 3
+"""What is ended may have started another program in its last moment."""
 
 
 def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
@@ -182,9 +184,18 @@ def end_session(site: Site, worker: Worker, pane: Pane, *, force: bool) -> None:
 
 def end_strays(site: Site, name: str = "") -> int:
     """Ends what the worker's agent, or without a name anybody's, has started and left behind. How many there were."""
+    ended = 0
+    for _ in range(STRAY_ROUNDS):
+        strays = _strays(site, name)
+        if not strays:
+            break
+        end_all(strays)
+        ended += len(strays)
+    return ended
+
+
+def _strays(site: Site, name: str) -> list[int]:
     daemon = is_held(site.root.daemon_lock)
     spared = family(daemon.pid) if daemon is not None else []  # somebody may have started it in that terminal
     marked = marked_processes(LLMC_ROOT=site.root.path, LLMC_WORKER=name)
-    strays = [each.pid for each in marked if each.pid not in spared]
-    end_all(strays)
-    return len(strays)
+    return [each.pid for each in marked if each.pid not in spared]
