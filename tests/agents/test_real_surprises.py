@@ -16,6 +16,7 @@ from testing.real_agents import real_agent as real_agent
 from testing.real_clis import offer_codex_update
 from testing.waiting import wait_until
 
+pytestmark = pytest.mark.hazard
 PATIENCE_SECS = 90.0
 PLAIN_CODEX = """
 [agents.plain]
