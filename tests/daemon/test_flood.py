@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from llmc.daemon.care import REPORTS_AT_ONCE
 from llmc.daemon.loop import AT_ONCE
 from llmc.model import Turn, Work
 from llmc.observe.reports import BATCH, has_reports
@@ -66,16 +67,17 @@ def test_a_flood_from_one_worker_keeps_nobody_waiting(story: Story) -> None:
 
 
 def test_a_flood_from_many_workers_keeps_nobody_waiting(story: Story) -> None:
-    flooding = [f"worker{number}" for number in range(AT_ONCE)]
+    flooding, each = [f"worker{number}" for number in range(AT_ONCE)], FLOOD // AT_ONCE
+    assert each > 2 * REPORTS_AT_ONCE, "nobody is done with the flood in one go"
     at_work(story, *flooding, "adam")
-    for number in range(FLOOD // 10):
+    for number in range(each):
         for name in flooding:
             report(story, name, number)
-        if number == FLOOD // 20:
+        if number == each // 2:
             report(story, "adam", 0)
     story.until(lambda: is_read(story, *flooding, "adam"))
     for name in flooding:
-        assert list(rows(story, name).values()) == list(range(FLOOD // 10))
+        assert list(rows(story, name).values()) == list(range(each))
     assert min(rows(story, "adam")) < max(max(rows(story, name)) for name in flooding)
 
 

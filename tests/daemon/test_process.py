@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Root:
 def elsewhere(root: Root, code: str) -> int:
     """The exit code of another process that does this."""
     names = (
-        "import os, sys\n"
+        "import os, sys, time\n"
         "from llmc.daemon.process import daemon_lock\n"
         "from llmc.root import Root\n"
         "from llmc.store.lock import LockTimeoutError\n"
@@ -51,6 +51,14 @@ def test_a_process_that_died_holds_nothing(root: Root) -> None:
     assert elsewhere(root, "daemon_lock(root).acquire(); os._exit(0)") == 0
     assert Path(root.daemon_lock).read_text() != "", "its name is still there"
     assert running_daemon(root) is None
+    refuse_second(root)
+
+
+def test_one_that_was_killed_is_waited_for_until_the_last_part_of_it_has_let_go(root: Root) -> None:
+    """Its threads, and a child that it was just starting, end later than the process itself."""
+    child_goes_on = "daemon_lock(root).acquire()\nif os.fork(): os._exit(0)\ntime.sleep(1)"
+    assert elsewhere(root, child_goes_on) == 0
+    assert running_daemon(root) is not None
     refuse_second(root)
 
 

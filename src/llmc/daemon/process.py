@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
+
 from llmc.errors import LlmcError
+from llmc.host.processes import is_running
 from llmc.root import Root
 from llmc.store.lock import FileLock, Holder, is_held
 
 TAKE_OVER_SECS = 1.0
 """Somebody who only asks whether a daemon runs holds the lock for an instant."""
+DEAD_HOLDER_SECS = 10.0
+"""One that was killed holds its locks until the last of its threads has ended: on a busy machine that takes a while."""
+PAUSE_SECS = 0.02
 
 
 class DaemonRunsError(LlmcError):
@@ -22,8 +28,16 @@ def running_daemon(root: Root) -> Holder | None:
     return is_held(root.daemon_lock)
 
 
+def living_holder(path: str) -> Holder | None:
+    """Who holds the lock, once everybody who was killed has let go of it."""
+    deadline = time.monotonic() + DEAD_HOLDER_SECS
+    while (holder := is_held(path)) and not is_running(holder.pid) and time.monotonic() < deadline:
+        time.sleep(PAUSE_SECS)
+    return holder
+
+
 def refuse_second(root: Root) -> None:
-    holder = running_daemon(root)
+    holder = living_holder(root.daemon_lock)
     if holder is not None:
         raise DaemonRunsError(
             f"the daemon of {root.path} runs already (pid {holder.pid})",

@@ -15,6 +15,7 @@ from llmc.config.options import Classifier, Notify
 from llmc.core.notice import notice_of
 from llmc.daemon.deaths import Deaths
 from llmc.daemon.journal import Journal
+from llmc.daemon.process import living_holder
 from llmc.daemon.screens import Screens
 from llmc.daemon.signals import EndingSignals
 from llmc.errors import LlmcError
@@ -28,7 +29,7 @@ from llmc.observe.terminals_there import Presence, look_for
 from llmc.perform.calling import Caller
 from llmc.perform.status_lines import StatusLines
 from llmc.root import Root
-from llmc.store.lock import FileLock, is_held
+from llmc.store.lock import FileLock
 from llmc.store.snapshot import read_statuses
 from llmc.store.status_cache import StatusCache, forget_status, sweep
 from llmc.store.terminals import CHANGED, Terminal, Terminals
@@ -52,7 +53,7 @@ def watch_lock(root: Root) -> FileLock:
 
 
 def refuse_second(root: Root) -> None:
-    holder = is_held(root.watch_lock)
+    holder = living_holder(root.watch_lock)
     if holder is not None:
         raise WatcherRunsError(
             f"the terminals of {root.path} are watched already (pid {holder.pid})",
