@@ -24,6 +24,7 @@ from testing.damage import doctor as doctor
 from testing.damage import git as git
 from testing.damage import root as root
 from testing.damage import source as source
+from testing.disks import FULL, READ_ONLY, llmc_on_disk
 from testing.roots import add_worker, own_tmux
 from testing.waiting import wait_until
 
@@ -201,35 +202,21 @@ def test_an_agent_that_nobody_describes(doctor, root):
 # --- the files of the root ------------------------------------------------------------------------
 
 
-def in_namespace(script, *args):
-    """Runs a shell script that may mount; skips where the machine does not let us."""
-    if subprocess.run(
-        ["unshare", "-rm", "mount", "-t", "tmpfs", "x", "/mnt"], capture_output=True, check=False
-    ).returncode:
-        pytest.skip("no mounts of one's own here")
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-ec", script, "sh", *args], capture_output=True, text=True, check=False
-    )
+def doctor_on(disk, root, tmp_path):
+    done = llmc_on_disk(disk, root.path, tmp_path, "doctor", "--json")
     assert done.stderr == ""
     return Report(done.returncode, json.loads(done.stdout))
 
 
-def test_a_read_only_root(root, adam):
-    script = (
-        'mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"; exec "$2" -m llmc.cli.main --root "$1" doctor --json'
-    )
-    report = in_namespace(script, root.path, str(PYTHON))
+def test_a_read_only_root(root, adam, tmp_path):
+    report = doctor_on(READ_ONLY, root, tmp_path)
     assert report.code == 1
     assert report.codes == {"root-read-only"}
     assert report.one("root-read-only")["repair"].startswith(f"`chmod u+w {root.path}`")
 
 
 def test_a_full_disk(root, adam, tmp_path):
-    script = """
-        mkdir "$3"; mount -t tmpfs -o size=8m x "$3"; cp -a "$1/." "$3"
-        mount --move "$3" "$1"; dd if=/dev/zero of="$1/junk" bs=64k 2>/dev/null || true
-        exec "$2" -m llmc.cli.main --root "$1" doctor --json"""
-    report = in_namespace(script, root.path, str(PYTHON), str(tmp_path / "disk"))
+    report = doctor_on(FULL, root, tmp_path)
     assert report.code == 1
     assert report.codes == {"disk-low"}, report.data
     (found,) = report.found("disk-low")

@@ -21,6 +21,7 @@ from llmc.perform.settle import ask
 from testing.damage import adam as adam
 from testing.damage import root as root
 from testing.damage import source as source
+from testing.disks import FULL, READ_ONLY, llmc_on_disk
 from testing.roots import own_tmux
 from testing.waiting import wait_until
 
@@ -98,39 +99,24 @@ def test_a_damaged_state(up, root, capsys):
     assert not is_running(pid)
 
 
-MOUNTED = 'mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"'
-FULL = """
-    mkdir "$3"; mount -t tmpfs -o size=8m x "$3"; cp -a "$1/." "$3"; mount --move "$3" "$1"
-    dd if=/dev/zero of="$1/junk" bs=1k 2>/dev/null || true"""
-
-
-def in_namespace(prepare, command, root, tmp_path):
-    """Runs the command where the disk of the root is another one; the processes are the same."""
-    if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode:
-        pytest.skip("no mounts of one's own here")
-    script = f'{prepare}\nexec "$2" -m llmc.cli.main --root "$1" {command}'
-    words = ["unshare", "-rm", "sh", "-ec", script, "sh", root.path, sys.executable, str(tmp_path / "disk")]
-    return subprocess.run(words, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.parametrize("disk", [FULL, MOUNTED], ids=["full", "read-only"])
+@pytest.mark.parametrize("disk", [FULL, READ_ONLY], ids=["full", "read-only"])
 def test_agents_end_even_if_nothing_can_be_written(up, root, tmp_path, disk):
     pid = pane_pid(up)
-    done = in_namespace(disk, "down --force", root, tmp_path)
+    done = llmc_on_disk(disk, root.path, tmp_path, "down", "--force")
     assert (done.returncode, done.stderr) == (0, ""), done
     assert "could not be written down" in done.stdout
     assert not is_running(pid)
 
 
-@pytest.mark.parametrize("disk", [FULL, MOUNTED], ids=["full", "read-only"])
+@pytest.mark.parametrize("disk", [FULL, READ_ONLY], ids=["full", "read-only"])
 @pytest.mark.parametrize("open_log", [False, True], ids=["closed", "in use"])
 def test_events_can_be_read_all_the_same(root, adam, tmp_path, disk, open_log):
     site = open_site(root)
     with site.ledger.events:
         site.ledger.note("adam", 1.0, "told", "the last thing")
         if open_log:
-            done = in_namespace(disk, "events", root, tmp_path)
+            done = llmc_on_disk(disk, root.path, tmp_path, "events")
     if not open_log:
-        done = in_namespace(disk, "events", root, tmp_path)
+        done = llmc_on_disk(disk, root.path, tmp_path, "events")
     assert (done.returncode, done.stderr) == (0, ""), done
     assert "the last thing" in done.stdout
