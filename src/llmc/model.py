@@ -152,7 +152,7 @@ class Worker:
     """Wake-ups that were asked for, by name, with the time when they are due."""
     step_count: int = 0
     heard_prompts: tuple[str, ...] = ()
-    """Digests of the last prompts that the agent itself reported, newest last."""
+    """Digests of the prompts that the agent itself has reported since the last one was sent to it, newest last."""
     conversation: str = ""
     """The agent's own name of the conversation about the task, where it tells one: it can be resumed by that."""
     feedback: str = ""

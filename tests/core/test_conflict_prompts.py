@@ -13,7 +13,7 @@ from llmc.core.conflict_prompts import (
     help_prompt,
     mend_prompt,
 )
-from llmc.core.delivery import check_text
+from llmc.core.sendable import check_text
 
 FILES = (
     ConflictedFile("src/app.py", "both changed the same lines", ("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> mine",)),

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from llmc.core.delivery import (
     MAX_ATTEMPTS,
-    MAX_BYTES,
     MAX_SUBMITS,
     PROVEN_WITHIN,
     READ_WITHIN,
@@ -20,10 +19,9 @@ from llmc.core.delivery import (
     Look,
     Progress,
     Stage,
-    UnfitTextError,
     advance,
-    check_text,
 )
+from llmc.core.sendable import MAX_BYTES, UnfitTextError, check_text
 from llmc.model import Outcome, Proof
 
 EMPTY = {"composer": ""}
@@ -516,3 +514,78 @@ ACTED_UPON = {chr(number) for number in (*range(32), *range(0x7F, 0xA0))} - {"\n
 def test_exactly_what_a_terminal_would_act_upon_is_refused(text):
     surrogates = any(0xD800 <= ord(character) < 0xE000 for character in text)
     assert is_fit(text) == (bool(text.strip()) and not surrogates and not ACTED_UPON & set(text))
+
+
+# --- programs that read lines, and screens that nobody knows ----------------------------------------
+
+LINES = {"composer": "", "reads_lines": True}
+LINES_UNREAD = {**LINES, "unread": True}
+ECHOED = {**LINES, "shown": 2}
+BEGUN = {**LINES_UNREAD, "told": True}
+NOWHERE = {"composer": None}
+
+
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
+@pytest.mark.parametrize("sign", [{"told": True}, {"shown": 1}], ids=["reported otherwise", "shown elsewhere"])
+def test_what_was_taken_past_the_input_line_is_not_sent_again(sign):
+    action, progress = play((SOON, EMPTY, PASTE), (SEEN_WITHIN, {**EMPTY, **sign}, END))
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
+    assert progress.attempts == 1
+    assert "look before you resend" in action.reason
+
+
+def test_what_was_on_the_screen_before_is_no_sign():
+    shown = {**EMPTY, "shown": 1}
+    play((SOON, shown, PASTE), (SEEN_WITHIN, shown, LOOK), (SOON, shown, PASTE))
+
+
+def test_a_report_from_before_the_paste_is_none_of_this_text():
+    play((SOON, HEARD, PASTE), (SOON, HEARD, END))
+
+
+def test_lines_are_submitted_as_they_are_and_proven_by_the_report_of_the_last():
+    scenes = ((SOON, LINES, PASTE), (SOON, LINES_UNREAD, SUBMIT), (SOON, BEGUN, LOOK), (SOON, {**HEARD}, END))
+    action, progress = play(*scenes, reports_events=True, many_lines=True)
+    assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
+    assert progress.attempts == 1
+
+
+def test_a_last_line_that_is_complete_gets_no_empty_one_behind_it():
+    scenes = ((SOON, LINES, PASTE), (SOON, LINES_UNREAD, LOOK), (SOON, ECHOED, END))
+    assert ended(play(*scenes, many_lines=True, ends_line=True)[0]) == (Outcome.DELIVERED, Proof.COMPOSER)
+
+
+def test_one_that_works_on_the_first_lines_has_the_others_waiting():
+    scenes = ((SOON, LINES, PASTE), (SOON, LINES, SUBMIT), (SOON, BEGUN, LOOK), (REPORTED_WITHIN, BEGUN, END))
+    action, _ = play(*scenes, reports_events=True, events_proven=True, many_lines=True)
+    assert ended(action) == (Outcome.QUEUED, Proof.HOOK)
+
+
+def test_lines_that_nobody_reads_are_not_sent_again():
+    scenes = ((SOON, LINES, PASTE), (SOON, LINES, SUBMIT), (SOON, LINES_UNREAD, LOOK), (READ_WITHIN, LINES_UNREAD, END))
+    assert ended(play(*scenes, many_lines=True)[0]) == (Outcome.UNKNOWN, Proof.NONE)
+
+
+def test_lines_that_leave_no_trace_are_not_said_to_be_there():
+    scenes = ((SOON, LINES, PASTE), (SOON, LINES, SUBMIT), (SOON, LINES, LOOK), (SEEN_WITHIN, LINES, END))
+    assert ended(play(*scenes, many_lines=True)[0]) == (Outcome.UNKNOWN, Proof.NONE)
+
+
+def test_one_line_is_seen_before_it_is_submitted_there_too():
+    play((SOON, LINES, PASTE), (SOON, LINES, LOOK), (SOON, {**FILLED, "reads_lines": True}, SUBMIT))
+
+
+def test_a_screen_that_nobody_knows_is_typed_into_and_only_a_report_counts():
+    scenes = ((SOON, NOWHERE, PASTE), (SOON, NOWHERE, SUBMIT), (SOON, {**NOWHERE, "shown": 2}, LOOK))
+    told = {"reports_events": True, "events_proven": True, "screen_unknown": True}
+    assert ended(play(*scenes, (SOON, HEARD, END), **told)[0]) == (Outcome.DELIVERED, Proof.HOOK)
+    silent = (REPORTED_WITHIN, {**NOWHERE, "shown": 2}, END)
+    assert ended(play(*scenes, silent, **told)[0]) == (Outcome.UNKNOWN, Proof.NONE)
+
+
+def test_a_question_on_it_gets_no_enter():
+    asks = {**NOWHERE, "dialog": "as it reports"}
+    action, _ = play((SOON, asks, END), screen_unknown=True)
+    assert (ended(action), action.refused) == ((Outcome.UNDELIVERED, Proof.NONE), True)
+    action, _ = play((SOON, NOWHERE, PASTE), (SOON, asks, END), screen_unknown=True)
+    assert (ended(action), action.refused) == ((Outcome.UNDELIVERED, Proof.NONE), False)

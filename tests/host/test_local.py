@@ -238,3 +238,15 @@ def test_what_was_typed_waits_until_it_is_read(host):
 @pytest.mark.parametrize("path", ["/nowhere/tty", "/dev/null", ""])
 def test_nobody_can_tell_of_what_is_no_terminal(host, path):
     assert not host.has_unread_input(path)
+
+
+def test_who_reads_lines_is_told_by_the_terminal(host):
+    keyboard, terminal = os.openpty()
+    try:
+        assert host.reads_lines(os.ttyname(terminal))
+        tty.setraw(terminal)
+        assert not host.reads_lines(os.ttyname(terminal))
+    finally:
+        os.close(terminal)
+        os.close(keyboard)
+    assert not host.reads_lines("/dev/null")

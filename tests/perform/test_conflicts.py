@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from llmc.core import events as ev
-from llmc.core.delivery import check_text
 from llmc.core.effects import AskToResolve, CheckResolution, to_step
+from llmc.core.sendable import check_text
 from llmc.model import Session, Turn, Work
 from llmc.perform.conflicts import asked_to_resolve, check_resolution
 from llmc.perform.settle import ask, settle

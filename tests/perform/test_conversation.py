@@ -6,6 +6,7 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -245,14 +246,25 @@ pack = "generic"
 """It shows a prompt and takes nothing."""
 
 
-def test_a_terminal_that_goes_away_in_the_middle_leaves_a_receipt(story: Story) -> None:
-    """Not a bare error: whoever sent the text has to know that it may have arrived."""
+@contextmanager
+def sending(story: Story) -> Iterator[subprocess.Popen[bytes]]:
+    """A command that has just typed a text, and waits."""
     story.begin("adam", agent="deaf", agents=DEAF)
     ask(story.site, "adam", ev.StartAsked(story.site.now()))
-    sender = subprocess.Popen(
-        [*LLMC, "--root", story.root.path, "message", "adam", "does it arrive?", "--json"], stdout=subprocess.PIPE
-    )
+    words = ("message", "adam", "does it arrive?", "--json")
+    sender = subprocess.Popen([*LLMC, "--root", story.root.path, *words], stdout=subprocess.PIPE)
     story.until(lambda: any(step.begun for step in story.worker("adam").pending))
-    end_abruptly(story.pane("adam").server_pid)
+    yield sender
     receipt = json.loads(sender.communicate(timeout=60)[0])
     assert (receipt["outcome"], sender.returncode) in (("unknown", 4), ("undelivered", 1))
+
+
+def test_a_terminal_that_goes_away_in_the_middle_leaves_a_receipt(story: Story) -> None:
+    """Not a bare error: whoever sent the text has to know that it may have arrived."""
+    with sending(story):
+        end_abruptly(story.pane("adam").server_pid)
+
+
+def test_a_state_that_is_damaged_in_the_middle_leaves_a_receipt(story: Story) -> None:
+    with sending(story):
+        Path(story.root.path, "state.json").write_text("{")

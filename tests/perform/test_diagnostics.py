@@ -27,6 +27,7 @@ def test_it_tells_all_that_is_known_and_no_secret(story: Story) -> None:
     story.task("adam", f"say use {SECRET}", "write half.txt x", "hang")
     half = Path(story.worker("adam").worktree_path, "half.txt")
     story.until(half.exists)
+    story.until(lambda: story.prompts("adam") == 1)
     written = write_bundle(story.site, story.worker("adam"), "it asks for a person")
     assert written is not None
     text = Path(written).read_text()

@@ -46,6 +46,8 @@ class Agent:
     name: str
     launch: Callable[[LaunchOrder], Launch]
     pack: Pack
+    screen_unknown: bool = False
+    """Nobody has told how its screen looks, but it reports: where no input line is found, its reports alone count."""
     translate: Callable[[Mapping[str, object]], Report | None] = read_report
     """What an event file of this agent says."""
     own_commands: str = ""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.packs import PackError, load_pack
+from llmc.agents.reports import read_report
 from llmc.config import AgentOptions
 
 USUAL_PATIENCE = AgentOptions().ready_timeout_secs
@@ -14,7 +15,8 @@ USUAL_PATIENCE = AgentOptions().ready_timeout_secs
 
 def described_agent(name: str, options: AgentOptions, packs: str = "") -> Agent:
     bare = Agent(name, lambda order: Launch(()), load_pack("generic"), clear="", reports_events=False)
-    return with_options(bare, options, packs)
+    agent = with_options(bare, options, packs)
+    return replace(agent, screen_unknown=agent.reports_events and not options.pack)
 
 
 def with_own_pack(agent: Agent, packs: str) -> Agent:
@@ -33,6 +35,7 @@ def with_options(agent: Agent, options: AgentOptions, packs: str = "") -> Agent:
         agent,
         launch=lambda order: _launch(agent, options, order),
         pack=load_pack(options.pack, packs) if options.pack else agent.pack,
+        translate=lambda data: read_report(data) or agent.translate(data),
         clear=agent.clear if options.clear is None else options.clear,
         submit=options.submit or agent.submit,
         reports_events=reports,

@@ -12,8 +12,8 @@ from llmc.commands.following import bring_others_up_to_date
 from llmc.commands.result import Result
 from llmc.core import events as ev
 from llmc.core.commit_message import first_line
-from llmc.core.delivery import check_text
 from llmc.core.plan import AcceptPlan, MakeCommit
+from llmc.core.sendable import check_text
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.clone import peek_source
 from llmc.model import Work

@@ -8,7 +8,7 @@ from llmc.app import App
 from llmc.commands.acting import acting_for, told
 from llmc.commands.result import Result
 from llmc.core import events as ev
-from llmc.core.delivery import check_text
+from llmc.core.sendable import check_text
 from llmc.model import Outcome
 from llmc.perform.answering import answer
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box
+from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box, times_shown
 from llmc.core.cues import Cue, View
 from llmc.core.screen import Screen, cut_cells, lines_of, screen_of
 
@@ -24,6 +24,7 @@ __all__ = [
     "composer_mixes",
     "read_screen",
     "screen_of",
+    "times_shown",
 ]
 
 GUESS = 0.6

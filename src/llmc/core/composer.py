@@ -176,3 +176,15 @@ def _letters(text: str) -> str:
     """Letters and digits only: terminals break lines, expand tabs, and show emoji each in their own way."""
     normal = unicodedata.normalize("NFC", text)
     return "".join(filter(str.isalnum, normal)) or "".join(normal.split())
+
+
+TELLING_CHARACTERS = 40
+
+
+def times_shown(screen: str, text: str) -> int:
+    """How often the beginning and the end of the text are on the screen, wherever lines are broken."""
+    lines = ["".join(line.split()) for line in text.splitlines() if line.strip()]
+    if not lines:
+        return 0
+    everything = "".join(screen.split())
+    return everything.count(lines[0][:TELLING_CHARACTERS]) + everything.count(lines[-1][-TELLING_CHARACTERS:])

@@ -7,14 +7,11 @@ submitted, and the receipt says `delivered` only with a proof.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from llmc.errors import LlmcError
 from llmc.model import Outcome, Proof
 
-MAX_BYTES = 4 * 1024 * 1024
 MAX_ATTEMPTS = 3
 MAX_SUBMITS = 5
 READY_WITHIN = 15.0
@@ -31,6 +28,7 @@ QUEUED_AFTER = 1.5
 class Stage(StrEnum):
     CHECKING = "checking"
     PASTED = "pasted"
+    UNSEEN = "typed where nothing shows it before it is submitted"
     SUBMITTED = "submitted"
 
 
@@ -63,6 +61,12 @@ class Look:
     """By its own reports it is in the middle of a turn: many look idle while a tool runs."""
     heard: bool = False
     """The agent itself reported this very prompt, after the delivery began."""
+    told: bool = False
+    """It reported some prompt after the delivery began, this one, a part of it, or another."""
+    shown: int = 0
+    """How often the text's beginning and its end are on the screen, wherever that is."""
+    reads_lines: bool = False
+    """The terminal collects lines, and hands each to the program as soon as it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,12 @@ class Progress:
     """A report of the prompt is to be expected."""
     events_proven: bool = False
     """This agent's reports were seen before: if none comes now, that means something."""
+    many_lines: bool = False
+    ends_line: bool = False
+    """Its last line is complete: where lines are collected, an Enter more would be an empty one."""
+    screen_unknown: bool = False
+    """Nobody has told how its screen looks: a text is sent where no input line is found, and its report tells."""
+    shown_before: int = 0
     ready_within: float = READY_WITHIN
     """How long the input line may be taken or out of sight before the text is refused."""
 
@@ -101,44 +111,12 @@ DRAFT = "somebody's unsent draft is in its input line"
 LOOK_AGAIN = Action(Do.LOOK_AGAIN)
 
 
-class UnfitTextError(LlmcError):
-    """The text cannot be delivered as it is; nothing was sent."""
-
-    exit_code = 2
-
-
-_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""Control characters but tab and newline, and halves of characters."""
-
-
-def check_text(text: str) -> None:
-    """Refuses what a terminal would act upon instead of passing it on."""
-    if not text.strip():
-        raise UnfitTextError("the text is empty", "give the agent something to read")
-    size = len(text.encode("utf-8", "surrogatepass"))
-    if size > MAX_BYTES:
-        raise UnfitTextError(
-            f"the text has {size:,} bytes, more than {MAX_BYTES:,}",
-            "put it into a file in the worktree and tell the agent to read that file",
-        )
-    unfit = _UNFIT.search(text)
-    if unfit is None:
-        return
-    if "\ud800" <= unfit[0] <= "\udfff":
-        raise UnfitTextError("the text is not valid Unicode", "save it as UTF-8 and try again")
-    line = text.count("\n", 0, unfit.start()) + 1
-    raise UnfitTextError(
-        f"the text has the control character U+{ord(unfit[0]):04X} in line {line}",
-        "remove it: a terminal would act on it instead of passing it on",
-    )
-
-
 def advance(progress: Progress, look: Look) -> Next:
     if progress.began is None:
         progress = replace(progress, began=look.at, since=look.at, unread_at=look.at)
     if look.gone:
         return progress, _agent_gone(progress, look)
-    if look.heard:
+    if look.heard and progress.attempts:
         return progress, Action(Do.FINISH, Outcome.DELIVERED, Proof.HOOK)
     if look.in_mode:
         return progress, _in_copy_mode(progress, look)
@@ -146,7 +124,7 @@ def advance(progress: Progress, look: Look) -> Next:
 
 
 def _agent_gone(progress: Progress, look: Look) -> Action:
-    if look.heard:
+    if look.heard and progress.attempts:
         # It has not necessarily come to asking its model.
         return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent took it and ended at once")
     if progress.stage is Stage.SUBMITTED:
@@ -179,18 +157,20 @@ def _checking(progress: Progress, look: Look) -> Next:
         if _waited(progress, look, READ_WITHIN):
             return _refuse(progress, "it does not read its terminal")
         return replace(progress, unread_at=look.at), LOOK_AGAIN
-    if look.composer != "":
+    if look.composer != "" and not (look.composer is None and progress.screen_unknown):
         if _waited(progress, look, progress.ready_within) and look.at - progress.unread_at >= progress.ready_within:
             return _refuse(progress, "its input line is not on the screen" if look.composer is None else DRAFT)
         return progress, LOOK_AGAIN
+    unseen = look.composer is None or (look.reads_lines and progress.many_lines)
     pasted = replace(
         progress,
-        stage=Stage.PASTED,
+        stage=Stage.UNSEEN if unseen else Stage.PASTED,
         since=look.at,
         unread_at=look.at,
         attempts=progress.attempts + 1,
         was_busy=look.busy,
         was_in_turn=look.in_turn,
+        shown_before=look.shown,
         submits=0,
     )
     return pasted, Action(Do.PASTE)
@@ -209,6 +189,9 @@ def _pasted(progress: Progress, look: Look) -> Next:
     if progress.was_mixed:
         why = "somebody typed at the same moment: the text stood beside their words and was left to them"
         return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+    if look.told or look.shown > progress.shown_before:
+        why = "it has taken the text, or a part of it, past its input line; look before you resend"
+        return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
     if progress.attempts >= MAX_ATTEMPTS:
         return progress, Action(
             Do.FINISH,
@@ -218,6 +201,38 @@ def _pasted(progress: Progress, look: Look) -> Next:
         )
     # Words that are not ours are somebody's draft: that is waited for, and never cleared.
     return replace(progress, stage=Stage.CHECKING, since=look.at), LOOK_AGAIN
+
+
+def _unseen(progress: Progress, look: Look) -> Next:
+    """A program that reads line by line has begun before the last line is there, and is never sent anything twice."""
+    if progress.submits == 0:
+        if look.dialog is not None:
+            return _refuse(progress, f"a dialog opened meanwhile ({look.dialog})")
+        if look.reads_lines and progress.ends_line:
+            return replace(progress, submits=1, since=look.at, unread_at=look.at), LOOK_AGAIN
+        return _unread(progress, look) if look.unread and not look.reads_lines else _submit(progress, look)
+    if look.told:
+        return progress, _begun(progress, look)
+    if look.unread:
+        return _unread(progress, look)
+    echoed = look.shown > progress.shown_before and not progress.events_proven
+    patience = _patience(progress) if progress.reports_events else STEADY_FOR if echoed else SEEN_WITHIN
+    return progress, LOOK_AGAIN if look.at - progress.unread_at < patience else _taken_unseen(progress, echoed)
+
+
+def _begun(progress: Progress, look: Look) -> Action:
+    """It works on the first lines; the others wait in its terminal."""
+    if not _waited(progress, look, REPORTED_WITHIN):
+        return LOOK_AGAIN
+    return Action(Do.FINISH, Outcome.QUEUED, Proof.HOOK, "it has begun, and takes the text line by line")
+
+
+def _taken_unseen(progress: Progress, echoed: bool) -> Action:
+    if not echoed:
+        why = "neither a report nor its screen tells that it took the text; look before you resend"
+        return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+    queued = progress.was_busy or progress.was_in_turn
+    return Action(Do.FINISH, Outcome.QUEUED if queued else Outcome.DELIVERED, Proof.COMPOSER)
 
 
 def _unread(progress: Progress, look: Look) -> Next:
@@ -288,5 +303,6 @@ def _still_there(progress: Progress, look: Look) -> Next:
 _STAGES = {
     Stage.CHECKING: _checking,
     Stage.PASTED: _pasted,
+    Stage.UNSEEN: _unseen,
     Stage.SUBMITTED: _submitted,
 }

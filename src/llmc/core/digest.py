@@ -24,3 +24,9 @@ def told_digest(text: str) -> str:
 def prompt_digests(text: str) -> frozenset[str]:
     """The digests under which this text may be reported: exactly, or as a CLI has changed it."""
     return frozenset((text_digest(text), told_digest(text)))
+
+
+def last_line_digests(text: str) -> frozenset[str]:
+    """Of its last line with something in it: who reads line by line reports that one when all of it was read."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return prompt_digests(lines[-1]) if lines else frozenset()

@@ -29,7 +29,7 @@ Rebases = dict[str, tuple[str, str]]
 """Which commit of each worker was last rebased unasked, and onto which: a second try would end the same way."""
 
 
-REPORTS_AT_ONCE = 1000
+REPORTS_AT_ONCE = 500
 """Then it is somebody else's turn: a flood from one worker keeps nobody waiting."""
 
 

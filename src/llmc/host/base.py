@@ -99,3 +99,6 @@ class Host(Protocol):
 
     def has_unread_input(self, tty: str) -> bool:
         """Whether something was typed on this terminal that its program has yet to read; False when nobody can tell."""
+
+    def reads_lines(self, tty: str) -> bool:
+        """Whether the terminal collects lines for its program (canonical mode); False when nobody can tell."""

@@ -8,11 +8,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import termios
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fcntl import ioctl
 from pathlib import Path
-from termios import FIONREAD
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed, Talk
@@ -132,16 +132,28 @@ class LocalHost:
         shutil.copy2(source, target, follow_symlinks=False)
 
     def has_unread_input(self, tty: str) -> bool:
-        try:
-            terminal = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
-        except OSError:
-            return False
-        try:
-            return ioctl(terminal, FIONREAD, bytes(4)) != bytes(4)
-        except OSError:
-            return False
-        finally:
-            os.close(terminal)
+        return _of_terminal(tty, lambda terminal: ioctl(terminal, termios.FIONREAD, bytes(4)) != bytes(4))
+
+    def reads_lines(self, tty: str) -> bool:
+        return _of_terminal(tty, lambda terminal: bool(termios.tcgetattr(terminal)[LOCAL_MODES] & termios.ICANON))
+
+
+LOCAL_MODES = 3
+"""Where `tcgetattr` has them."""
+
+
+def _of_terminal(tty: str, holds: Callable[[int], bool]) -> bool:
+    """False for what is no terminal, or none any more."""
+    try:
+        terminal = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return holds(terminal)
+    except (OSError, termios.error):
+        return False
+    finally:
+        os.close(terminal)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

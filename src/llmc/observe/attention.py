@@ -10,6 +10,7 @@ from llmc.agents.reports import Report
 from llmc.core.display import one_line
 from llmc.site import Site
 from llmc.store.terminals import write_atomically
+from llmc.store.told import told_state
 
 BY_REPORT = {
     "session_start": ("READY", None),
@@ -37,15 +38,8 @@ def keep_report(path: str, report: Report, at: float) -> None:
     """A turn that failed ends, too: until the agent does something again, the failure is what there is to tell."""
     if report.kind == "failure":
         _write(path, "ERROR", report.failure if report.failure in FAILURES else "api", report, at)
-    elif report.kind in BY_REPORT and not (report.kind == "turn_end" and _last_state(path) == "ERROR"):
+    elif report.kind in BY_REPORT and not (report.kind == "turn_end" and told_state(path) == "ERROR"):
         _write(path, *BY_REPORT[report.kind], report, at)
-
-
-def _last_state(path: str) -> str:
-    try:
-        return str(json.loads(Path(path).read_text(encoding="utf-8"))["state"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return ""
 
 
 def _write(path: str, state: str, detail: str | None, report: Report, at: float) -> None:

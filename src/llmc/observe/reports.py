@@ -46,7 +46,7 @@ def has_reports(site: Site, name: str) -> bool:
 def _batches(directory: str, most: int) -> Iterator[Sequence[SpooledEvent]]:
     """Whoever asks takes each one before asking for the next: then the next look finds others."""
     seen = 0
-    while seen < most and (spooled := pending(directory, limit=SORTED_AT_ONCE)):
+    while seen < most and (spooled := pending(directory, limit=min(SORTED_AT_ONCE, most - seen))):
         for first in range(0, len(spooled), BATCH):
             yield spooled[first : first + BATCH]
         seen += len(spooled)

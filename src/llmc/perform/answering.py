@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from llmc.core.answers import Typing, typing_for
 from llmc.core.classify import Cue, Reading, Screen, read_screen
 from llmc.core.digest import text_digest
 from llmc.errors import LlmcError
 from llmc.model import Outcome, Proof, Receipt, Worker
-from llmc.perform.conversation import lock_terminal
+from llmc.perform.conversation import asks_by_report, lock_terminal
 from llmc.site import Site
 
 LOOK_EVERY_SECS = 0.05
@@ -23,14 +24,27 @@ def answer(site: Site, worker: Worker, choice: str) -> tuple[Receipt, str]:
     if pane is None or pane.dead:
         raise LlmcError(f"{worker.name} is not running", "bring the workers up with `llmc up`")
     with lock_terminal(site, worker):
-        dialog = _open_dialog(site, worker, pane.id)
-        typing = typing_for(dialog, choice)
-        gone = press_answer(site, worker, pane.id, dialog, typing)
+        reading = _reading(site, worker, pane.id)
+        if reading.state != "NEEDS_CONFIRMATION" and asks_by_report(site, worker):
+            gone, proof, name = _type_answer(site, worker, pane.id, choice), Proof.HOOK, "what it reports to ask"
+            reason = "" if gone else "the agent has reported nothing since"
+        else:
+            dialog = _open_dialog(worker, reading)
+            gone = press_answer(site, worker, pane.id, dialog, typing_for(dialog, choice))
+            proof, name = Proof.COMPOSER, dialog.name
+            reason = "" if gone else "the dialog is still on the screen"
     outcome = Outcome.DELIVERED if gone else Outcome.UNKNOWN
-    reason = "" if gone else "the dialog is still on the screen"
-    proof = Proof.COMPOSER if gone else Proof.NONE
     elapsed = int((time.monotonic() - began) * 1000)
-    return Receipt(outcome, proof, 1, elapsed, len(choice.encode()), text_digest(choice), reason), dialog.name
+    size, digest = len(choice.encode()), text_digest(choice)
+    return Receipt(outcome, proof if gone else Proof.NONE, 1, elapsed, size, digest, reason), name
+
+
+def _type_answer(site: Site, worker: Worker, pane: str, choice: str) -> bool:
+    """Nobody has told how this agent's questions look: it gets the words, and its next report is the proof."""
+    site.tmux.leave_copy_mode(pane)
+    site.tmux.type_text(pane, choice)
+    site.tmux.press(pane, site.agent_of(worker).submit)
+    return _until(lambda: not asks_by_report(site, worker))
 
 
 def press_answer(site: Site, worker: Worker, pane: str, dialog: Cue, typing: Typing) -> bool:
@@ -48,17 +62,20 @@ def _reading(site: Site, worker: Worker, pane: str) -> Reading:
     return read_screen(site.agent_of(worker).pack, Screen(text, facts.title))
 
 
-def _open_dialog(site: Site, worker: Worker, pane: str) -> Cue:
-    reading = _reading(site, worker, pane)
+def _open_dialog(worker: Worker, reading: Reading) -> Cue:
     if reading.state != "NEEDS_CONFIRMATION" or reading.matched is None:
         raise LlmcError(f"{worker.name} has no dialog open", f"see `llmc peek {worker.name}`")
     return reading.matched
 
 
 def _is_gone(site: Site, worker: Worker, pane: str, dialog: Cue) -> bool:
+    return _until(lambda: _reading(site, worker, pane).matched is not dialog)
+
+
+def _until(holds: Callable[[], bool]) -> bool:
     until = time.monotonic() + GONE_WITHIN_SECS
     while time.monotonic() < until:
-        if _reading(site, worker, pane).matched is not dialog:
+        if holds():
             return True
         time.sleep(LOOK_EVERY_SECS)
     return False

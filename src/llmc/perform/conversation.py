@@ -5,20 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
 from llmc.core import events as ev
-from llmc.core.classify import Screen, composer_holds, composer_mixes, read_screen
+from llmc.core.classify import Reading, Screen, composer_holds, composer_mixes, read_screen, times_shown
 from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
-from llmc.core.digest import prompt_digests, text_digest
+from llmc.core.digest import last_line_digests, prompt_digests, text_digest
 from llmc.errors import LlmcError
 from llmc.host.watch import Watch, open_watch, wait_for_change
 from llmc.model import Outcome, Proof, Receipt, Step, Turn, Worker
 from llmc.site import Site
 from llmc.store.lock import FileLock
 from llmc.store.spool import peek
+from llmc.store.told import told_state
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
 
@@ -53,31 +54,46 @@ class Terminal:
         try:
             facts, screen = self.tmux.look(self.pane)
         except PaneGoneError:
-            return Look(now, gone=True, heard=self.heard())
+            return Look(now, gone=True, heard=self.heard(self.told()))
         reading = read_screen(self.agent.pack, Screen(screen, facts.title))
-        dialog = reading.detail or reading.cue
-        composer = self.agent.pack.composer
+        shape, composer = self.agent.pack.composer, self._composer(reading, facts)
+        told = self.told()
+        reads_lines = self.site.host.reads_lines(facts.tty)
         return Look(
             at=now,
             gone=facts.dead,
             in_mode=facts.in_mode,
-            dialog=dialog if reading.state == "NEEDS_CONFIRMATION" else None,
-            composer=reading.composer,
-            holds_text=composer_holds(composer, reading.composer or "", self.text),
-            mixed=composer_mixes(composer, reading.composer or "", self.text),
+            dialog=self._dialog(reading, composer),
+            composer=composer,
+            holds_text=composer_holds(shape, composer or "", self.text),
+            mixed=composer_mixes(shape, composer or "", self.text),
             unread=self.site.host.has_unread_input(facts.tty),
             busy=reading.state == "BUSY",
             in_turn=self.worker.turn is Turn.OPEN,
-            heard=self.heard(),
+            heard=self.heard(told, reads_lines=reads_lines),
+            told=bool(told),
+            shown=times_shown(screen, self.text),
+            reads_lines=reads_lines,
         )
 
-    def heard(self) -> bool:
+    def told(self) -> frozenset[str]:
+        """What the agent has reported as prompts since the text was sent."""
+        now = self.site.worker(self.worker.name).heard_prompts
+        return frozenset(now) | spooled_prompts(self.site, self.worker, self.began)
+
+    def heard(self, told: frozenset[str], *, reads_lines: bool = False) -> bool:
         if self.typed:
             return self._heard_clear()
-        if spooled_prompts(self.site, self.worker, self.began) & self.digests:
-            return True
-        now = self.site.worker(self.worker.name).heard_prompts
-        return _count(now, self.digests) > _count(self.worker.heard_prompts, self.digests)
+        return bool(told & self.digests) or (reads_lines and bool(told & last_line_digests(self.text)))
+
+    def _composer(self, reading: Reading, facts: Pane) -> str | None:
+        """Of an unknown screen, what looks like an input line may be an echo: then the cursor has left it."""
+        return None if self.agent.screen_unknown and facts.cursor[0] == 0 else reading.composer
+
+    def _dialog(self, reading: Reading, composer: str | None) -> str | None:
+        if reading.state == "NEEDS_CONFIRMATION":
+            return reading.detail or reading.cue
+        return "as it reports" if composer is None and asks_by_report(self.site, self.worker) else None
 
     def _heard_clear(self) -> bool:
         reports = spooled_reports(self.site, self.worker, self.began)
@@ -107,8 +123,14 @@ def spooled_prompts(site: Site, worker: Worker, since: float) -> set[str]:
     return {report.sha256 for report, _ in spooled_reports(site, worker, since) if report.kind == "prompt"}
 
 
-def _count(heard: tuple[str, ...], digests: frozenset[str]) -> int:
-    return sum(1 for digest in heard if digest in digests)
+def asks_by_report(site: Site, worker: Worker) -> bool:
+    """Whether the last thing that is known of the agent is its own report that it waits for an answer."""
+    if not site.agent_of(worker).screen_unknown:
+        return False  # the screen tells better: what was answered is not always reported
+    waiting = spooled_reports(site, worker, 0.0)
+    if waiting:
+        return waiting[-1][0].kind in ("permission", "question")
+    return told_state(site.root.attention_file(worker.name)) == "NEEDS_CONFIRMATION"
 
 
 def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepResult, Receipt]:
@@ -129,7 +151,9 @@ def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepR
         text_digest(text),
         action.reason,
     )
-    site.ledger.note(worker.name, began, "receipt", f"{receipt.outcome.value} ({receipt.proof.value}) {receipt.reason}")
+    told = f"{receipt.outcome.value} ({receipt.proof.value}) {receipt.reason}"
+    with suppress(LlmcError):  # whoever sent it has the receipt, whether or not it can be kept
+        site.ledger.note(worker.name, began, "receipt", told)
     return _result(site, step, action), receipt
 
 
@@ -163,12 +187,10 @@ def _resume(site: Site, worker: Worker, step: Step, text: str) -> Action:
 
     What the agent itself reports tells that it has the text; a text that still stands in its input line is submitted.
     """
-    began, heard_since = _since_begun(site, worker)
-    before = replace(worker, heard_prompts=worker.heard_prompts[: len(worker.heard_prompts) - heard_since])
     pane = site.tmux.panes().get(worker.session_id)
-    agent, digests = site.agent_of(worker), prompt_digests(text)
-    terminal = Terminal(site, before, agent, site.tmux, pane.id if pane else "", text, digests, began, False)
-    if terminal.heard():
+    agent, digests, began = site.agent_of(worker), prompt_digests(text), _begun_at(site, worker)
+    terminal = Terminal(site, worker, agent, site.tmux, pane.id if pane else "", text, digests, began, False)
+    if terminal.heard(terminal.told(), reads_lines=pane is not None and site.host.reads_lines(pane.tty)):
         return Action(Do.FINISH, Outcome.DELIVERED, Proof.HOOK)
     if pane is None:
         return CUT_SHORT
@@ -176,14 +198,10 @@ def _resume(site: Site, worker: Worker, step: Step, text: str) -> Action:
         return _submit_what_is_there(terminal, step)
 
 
-def _since_begun(site: Site, worker: Worker) -> tuple[float, int]:
-    """When the delivery began, and how many prompts the agent has reported since, by the log."""
+def _begun_at(site: Site, worker: Worker) -> float:
+    """When the delivery began, by the log."""
     events = site.ledger.events.recent(worker.name, limit=EVENTS_LOOKED_AT)
-    begun = [n for n, event in enumerate(events) if event.kind == ev.StepBegun.__name__]
-    if not begun:
-        return site.now(), 0
-    since = events[begun[-1] :]
-    return since[0].at_unix, sum(1 for event in since if event.kind == ev.PromptHeard.__name__)
+    return next((event.at_unix for event in reversed(events) if event.kind == ev.StepBegun.__name__), site.now())
 
 
 def _submit_what_is_there(terminal: Terminal, step: Step) -> Action:
@@ -254,6 +272,9 @@ def _drive(terminal: Terminal, signs: Watch, step: Step, about_to_paste: Callabl
         reports_events=agent.reports_clear if terminal.typed else agent.reports_events,
         events_proven=terminal.worker.reports_events and not terminal.typed,
         ready_within=terminal.site.config.policy.input_wait_secs,
+        many_lines="\n" in terminal.text.strip(),
+        ends_line=terminal.text.endswith("\n"),
+        screen_unknown=agent.screen_unknown,
     )
     pause = FIRST_PAUSE_SECS
     while True:

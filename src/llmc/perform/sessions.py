@@ -124,13 +124,14 @@ def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane
             _pass_dialog(site, pane, reading.matched, passed)
         # It may draw its input line, and report, long before it reads what is typed there.
         reads = not site.host.has_unread_input(facts.tty)
-        ready = reads and reading.state == "READY" and reading.composer == ""
+        reported = agent.reports_events and _reported_start(site, worker, agent, began)
+        drawn = reading.state == "READY" and reading.composer == ""
+        ready = reads and (drawn or (reported and agent.screen_unknown and reading.state != "NEEDS_CONFIRMATION"))
         drawn_at = (drawn_at or time.monotonic()) if ready else None
         if drawn_at is not None:
-            heard = agent.reports_start and _reported_start(site, worker, agent, began)
             patience = EVENTS_WITHIN_SECS if agent.reports_start else agent.steady_secs
-            if heard or time.monotonic() - drawn_at >= patience:
-                return ev.SessionReady(site.now(), step.id, heard)
+            if (drawn and reported) or time.monotonic() - drawn_at >= patience:
+                return ev.SessionReady(site.now(), step.id, reported)
         time.sleep(LOOK_EVERY_SECS)
     words = last_words(site.tmux.capture(pane.id))
     site.tmux.kill_session(worker.session_id)

@@ -98,7 +98,7 @@ def _take_step(site: Site, settled: Settled, worker: Worker, step: Step) -> None
         return
     try:
         decision = site.ledger.apply(worker.name, result)
-    except DiskError:
+    except LlmcError:
         if not isinstance(effect, Deliver):
             raise
         # Whoever sent the text has the receipt all the same. The record has it as begun: the next one finds out.

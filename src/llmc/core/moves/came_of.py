@@ -41,7 +41,7 @@ from llmc.model import Outcome, Proof, Session, Turn, Work, Worker
 
 def step_begun(worker: Worker, event: ev.StepBegun, policy: Policy) -> Move:
     marked = tuple(replace(step, begun=True) if step.id == event.step else step for step in worker.pending)
-    return Move(replace(worker, pending=marked))
+    return Move(replace(worker, pending=marked, heard_prompts=()))
 
 
 def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Move:
