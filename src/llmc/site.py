@@ -6,7 +6,8 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Event
 
 from llmc.agents.base import Agent
 from llmc.agents.registry import agent_named
@@ -34,6 +35,8 @@ class Site:
     git: Git
     tmux: Tmux
     ledger: Ledger
+    leaving: Event = field(default_factory=Event)
+    """Set when whoever acts here is about to end: what may take minutes is left to the next one."""
 
     def now(self) -> float:
         return time.time()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from llmc.core.effects import StartSession, from_step
 from llmc.daemon.process import running_daemon
 from llmc.git.backup import list_backups, make_backup
 from llmc.host.processes import descendants, is_running
@@ -185,6 +186,48 @@ def test_down_ends_everything_and_remembers_that_it_was_meant(story: Story) -> N
     worker = story.worker("adam")
     assert (worker.session, worker.stopped_by_user, worker.crash_count) == (Session.DOWN, True, 0)
     assert running_daemon(story.root) is None
+
+
+SLOW = """
+[agents.slow]
+command = ["sleep", "1000"]
+"""
+"""It never shows a prompt."""
+
+
+def while_starting(story: Story) -> subprocess.Popen[bytes]:
+    story.begin("adam", agent="slow", agents=SLOW)
+    daemon = story.spawn("up")
+    story.until(lambda: "llmc-adam" in story.site.tmux.panes())
+    return daemon
+
+
+@pytest.mark.parametrize("how", ["down", "an interrupt"])
+def test_nobody_waits_for_an_agent_that_is_still_starting(story: Story, how: str) -> None:
+    daemon = while_starting(story)
+    agent = story.pane("adam").pid
+    if how == "down":
+        story.llmc("down")
+    else:
+        daemon.send_signal(signal.SIGINT)
+    assert daemon.wait(30) == 0
+    assert not is_running(agent)
+    worker = story.worker("adam")
+    assert (worker.work, worker.session, worker.stopped_by_user, worker.pending) == (Work.IDLE, Session.DOWN, True, ())
+
+
+def test_a_start_that_was_left_is_taken_up_by_the_next_daemon(story: Story) -> None:
+    daemon = while_starting(story)
+    agent = story.pane("adam").pid
+    daemon.send_signal(signal.SIGTERM)
+    assert daemon.wait(30) == 0
+    assert is_running(agent)
+    assert [from_step(step) for step in story.worker("adam").pending] == [StartSession()]
+    story.spawn("up")
+    story.until(lambda: running_daemon(story.root) is not None)
+    story.llmc("down")
+    assert not is_running(agent)
+    assert story.worker("adam").work is Work.IDLE
 
 
 @pytest.mark.lesson(34, "a tmux server of our own, and exact names on it")

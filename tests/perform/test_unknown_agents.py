@@ -26,8 +26,8 @@ def kept(story: Story) -> str:
     return (story.place / "kept").read_text()
 
 
-def up(story: Story, *options: str, events: bool = True) -> Story:
-    story.begin("adam", agent="reader", agents=agent_table("reader", story.place / "kept", *options, events=events))
+def up(story: Story, *options: str, events: bool = True, agent: str = "reader") -> Story:
+    story.begin("adam", agent=agent, agents=agent_table(agent, story.place / "kept", *options, events=events))
     story.up()
     return story
 
@@ -54,9 +54,10 @@ def test_one_that_reports_nothing_shows_it_by_its_echo(story: Story) -> None:
     assert kept(story) == f"a word\n{TEXT}\n"
 
 
+@pytest.mark.parametrize("agent", ["reader", "claude"], ids=["a new name", "in the place of a known one"])
 @pytest.mark.parametrize("prompt", [(), WITH_PROMPT], ids=["no input line", "an input line"])
-def test_from_a_task_to_a_commit(story: Story, prompt: tuple[str, ...]) -> None:
-    up(story, *prompt)
+def test_from_a_task_to_a_commit(story: Story, prompt: tuple[str, ...], agent: str) -> None:
+    up(story, *prompt, agent=agent)
     assert story.json("start", "--worker", "adam", "--prompt", "commit Add made")["outcome"] == "delivered"
     story.wait("adam", Work.NEEDS_REVIEW)
     story.llmc("accept", "adam")

@@ -15,8 +15,7 @@ USUAL_PATIENCE = AgentOptions().ready_timeout_secs
 
 def described_agent(name: str, options: AgentOptions, packs: str = "") -> Agent:
     bare = Agent(name, lambda order: Launch(()), load_pack("generic"), clear="", reports_events=False)
-    agent = with_options(bare, options, packs)
-    return replace(agent, screen_unknown=agent.reports_events and not options.pack)
+    return with_options(bare, options, packs)
 
 
 def with_own_pack(agent: Agent, packs: str) -> Agent:
@@ -35,6 +34,8 @@ def with_options(agent: Agent, options: AgentOptions, packs: str = "") -> Agent:
         agent,
         launch=lambda order: _launch(agent, options, order),
         pack=load_pack(options.pack, packs) if options.pack else agent.pack,
+        # Another program than the one whose screen we know, and it says that it reports.
+        screen_unknown=bool(options.command and options.events and not options.pack),
         translate=lambda data: read_report(data) or agent.translate(data),
         clear=agent.clear if options.clear is None else options.clear,
         submit=options.submit or agent.submit,

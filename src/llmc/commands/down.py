@@ -21,6 +21,7 @@ from llmc.site import Site
 from llmc.store.codec import StateError
 from llmc.tmux.windows import TERMINALS_SESSION
 
+AT_ONCE_SECS = 5.0
 DAEMON_SECS = 70.0
 AT_ONCE = 4
 SESSIONS = "llmc-"
@@ -35,7 +36,7 @@ def run(app: App, args: Namespace) -> Result:
     terminals(site)
     daemon = running_daemon(site.root)
     if daemon is not None:
-        _end_daemon(daemon.pid)
+        _end_daemon(daemon.pid, force=args.force)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         troubles = list(pool.map(lambda worker: stop_agent(site, worker, force=args.force), workers.values()))
     left = _end_the_rest(site)
@@ -80,8 +81,13 @@ def _agreed(app: App, busy: list[str], args: Namespace) -> bool:
     return app.console.confirm(f"{', '.join(busy)} is in the middle of a turn. Stop all the same?")
 
 
-def _end_daemon(pid: int) -> None:
+def _end_daemon(pid: int, *, force: bool) -> None:
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
+    if wait_for_end([pid], AT_ONCE_SECS):
+        return
+    if force:  # the record says what it was doing, and whoever comes next goes on from there
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     if not wait_for_end([pid], DAEMON_SECS):
-        raise LlmcError(f"the daemon (pid {pid}) does not end", f"look at it, or `kill -9 {pid}`")
+        raise LlmcError(f"the daemon (pid {pid}) does not end", "`llmc down --force` ends it in the middle of its work")

@@ -6,7 +6,9 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from selectors import EVENT_READ, DefaultSelector
+from threading import Event
 
 from llmc.daemon import branches, upstream
 from llmc.daemon.branches import watch_branch, watch_branches
@@ -50,8 +52,9 @@ class Daemon:
     """`open_site` reads the configuration anew; `changed` hears after every round in which something moved."""
 
     def __init__(self, open_site: Callable[[], Site], *, patrol: bool, changed: Callable[[Site], None]) -> None:
+        self.leaving = Event()
         self.open_site = open_site
-        self.site = open_site()
+        self.site = self._opened()
         self.settings_read = _modified(self.site.root.config_file)
         self.goes_on_patrol = patrol
         self.changed = changed
@@ -272,10 +275,13 @@ class Daemon:
     def _read_settings(self) -> None:
         changed = _modified(self.site.root.config_file)
         if changed != self.settings_read:
-            self.site = self.open_site()
+            self.site = self._opened()
             self.settings_read = changed
             self.watch.forget(upstream.NAME)
             watch_upstream(self.site, self.watch)
+
+    def _opened(self) -> Site:
+        return replace(self.open_site(), leaving=self.leaving)
 
     def _meet(self, name: str, made: float) -> None:
         self.known[name] = made
@@ -335,6 +341,7 @@ class Daemon:
     # --- the end --------------------------------------------------------------------------------------
 
     def _finish_work(self) -> None:
+        self.leaving.set()
         self.pool.shutdown(wait=True, cancel_futures=True)
         self.deaths.close()
         self.watch.close()

@@ -30,6 +30,10 @@ STRAY_ROUNDS = 3
 """What is ended may have started another program in its last moment."""
 
 
+class LeftToTheNextError(Exception):
+    """Nothing has failed: the step stays pending, and whoever acts for the worker next goes on with it."""
+
+
 def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     """With the conversation from before where there is one, and without it when that one cannot be taken up."""
     agent = site.agent_of(worker)
@@ -113,6 +117,8 @@ def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane
     drawn_at: float | None = None
     passed: dict[str, float] = {}
     while time.monotonic() < until:
+        if site.leaving.is_set():
+            raise LeftToTheNextError
         facts, screen = site.tmux.look(pane.id)
         if facts.dead:
             return _ended_at_once(site, step, facts)
