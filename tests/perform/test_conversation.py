@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import resource
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -268,3 +269,21 @@ def test_a_terminal_that_goes_away_in_the_middle_leaves_a_receipt(story: Story) 
 def test_a_state_that_is_damaged_in_the_middle_leaves_a_receipt(story: Story) -> None:
     with sending(story):
         Path(story.root.path, "state.json").write_text("{")
+
+
+def test_a_text_that_is_in_the_record_is_not_said_to_be_refused(story: Story) -> None:
+    """The disk is full from then on: whoever goes on with the record sends it once there is room."""
+    online(story)
+    site = story.site
+    site.ledger.apply("adam", ev.MessageGiven(site.now(), script("nothing")))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        settled = settle(site, "adam")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    receipt = receipt_of(settled)
+    assert (receipt.outcome, settled.refusal) == (Outcome.UNKNOWN, None)
+    assert "is sent when that is made right" in receipt.reason
+    assert reported(story) == []
+    assert receipt_of(settle(site, "adam")).outcome is Outcome.DELIVERED

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from llmc.core import events as ev
+from llmc.core.digest import text_digest
 from llmc.core.effects import (
     AskToResolve,
     CheckResolution,
@@ -22,7 +23,7 @@ from llmc.core.effects import (
 from llmc.core.lifecycle import Decision
 from llmc.errors import LlmcError
 from llmc.host.faults import Moment, reached
-from llmc.model import Receipt, Step, Worker
+from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.perform import branches, conflicts, conversation, merging, sessions
 from llmc.perform.notices import tell
 from llmc.site import Site
@@ -55,7 +56,12 @@ def ask(site: Site, name: str, event: ev.Event) -> Settled:
     decision = site.ledger.apply(name, event)
     tell(site, decision)
     _may_end_here(event)
-    settled = settle(site, name)
+    try:
+        settled = settle(site, name)
+    except DiskError as unkept:
+        raise DiskError(
+            unkept.what, "make that right: what you asked for is in the record, and goes on then"
+        ) from unkept
     settled.decisions.insert(0, decision)
     return settled
 
@@ -98,16 +104,24 @@ def _take_step(site: Site, settled: Settled, worker: Worker, step: Step) -> None
         return
     try:
         decision = site.ledger.apply(worker.name, result)
-    except LlmcError:
+    except LlmcError as unkept:
         if not isinstance(effect, Deliver):
             raise
-        # Whoever sent the text has the receipt all the same. The record has it as begun: the next one finds out.
-        settled.worker = None
+        _end_with_receipt(settled, effect, unkept)
         return
     settled.decisions.append(decision)
     settled.worker = decision.worker
     tell(site, decision)
     _may_end_here(result)
+
+
+def _end_with_receipt(settled: Settled, effect: Deliver, unkept: LlmcError) -> None:
+    """Whoever sent the text learns what became of it; the record has it as it was, and the next one goes on there."""
+    if not settled.receipts:
+        why = f"{unkept.what}; it is in the record all the same, and is sent when that is made right"
+        size, digest = len(effect.text.encode("utf-8", "surrogatepass")), text_digest(effect.text)
+        settled.receipts.append(Receipt(Outcome.UNKNOWN, Proof.NONE, 0, 0, size, digest, why))
+    settled.refusal, settled.worker = None, None
 
 
 _MOMENTS: dict[type[ev.Event], Moment] = {
