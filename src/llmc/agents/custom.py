@@ -30,17 +30,19 @@ def with_options(agent: Agent, options: AgentOptions, packs: str = "") -> Agent:
     """The agent with everything that the user has set put in place of its own."""
     reports = agent.reports_events if options.events is None else options.events
     patience = options.ready_timeout_secs
+    # Another program than the one whose ways we know, and it says that it reports.
+    unknown = bool(options.command and options.events and not options.pack)
     return replace(
         agent,
         launch=lambda order: _launch(agent, options, order),
         pack=load_pack(options.pack, packs) if options.pack else agent.pack,
-        # Another program than the one whose screen we know, and it says that it reports.
-        screen_unknown=bool(options.command and options.events and not options.pack),
+        screen_unknown=unknown,
         translate=lambda data: read_report(data) or agent.translate(data),
         clear=agent.clear if options.clear is None else options.clear,
         submit=options.submit or agent.submit,
         reports_events=reports,
         reports_start=agent.reports_start and reports,
+        reports_clear=agent.reports_clear and reports and not unknown,
         resumes=agent.resumes and options.command is None,
         ready_timeout_secs=agent.ready_timeout_secs if patience == USUAL_PATIENCE else patience,
     )
