@@ -82,7 +82,7 @@ class Terminal:
         return frozenset(now) | spooled_prompts(self.site, self.worker, self.began)
 
     def heard(self, told: frozenset[str], *, reads_lines: bool = False) -> bool:
-        if self.typed:
+        if self.typed and self.agent.reports_clear:
             return self._heard_clear()
         return bool(told & self.digests) or (reads_lines and bool(told & last_line_digests(self.text)))
 
@@ -173,9 +173,13 @@ def clear(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     agent = site.agent_of(worker)
     if not agent.clear:
         return ev.TextSent(site.now(), step.id, Outcome.DELIVERED, Proof.NONE, "nothing to clear")
-    # Clearing twice does no harm, so only texts are marked as begun.
-    action, _ = _send(site, worker, step, agent.clear, lambda: None, typed=True)
+    action, _ = _send(site, worker, step, agent.clear, lambda: _begin(site, worker, step), typed=True)
     return _result(site, step, action)
+
+
+def _begin(site: Site, worker: Worker, step: Step) -> None:
+    """Whoever finds it begun sends no text twice; clearing twice does no harm."""
+    site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
 
 
 def _result(site: Site, step: Step, action: Action) -> ev.TextSent:
@@ -225,7 +229,7 @@ def _send_text(site: Site, worker: Worker, step: Step, text: str) -> tuple[Actio
 
     def begin() -> None:
         nonlocal begun
-        site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
+        _begin(site, worker, step)
         begun = True
 
     try:
