@@ -102,9 +102,7 @@ def _forget_daemon(means: Means, repair: Repair) -> str:
 
 
 def _restore_backup(means: Means, repair: Repair) -> str:
-    file = StateFile(means.root.path)
-    file.restore_backup()
-    file.transact(lambda state: _each(state, careful))
+    StateFile(means.root.path).restore_backup(lambda state: _each(state, careful))
     return "state.json is what state.json.bak was; what was there before is kept as state.json.aside-*"
 
 

@@ -109,13 +109,17 @@ class StateFile:
                 old.unlink(missing_ok=True)
         return copy
 
-    def restore_backup(self) -> State:
-        """Puts the backup in place of the state; what was there is set aside under another name."""
+    def restore_backup(self, change: Change = lambda state: state) -> State:
+        """Puts the backup, changed like that, in place of the state; what was there is set aside under another name.
+
+        In one go: whoever watches the state acts upon it at once.
+        """
         with self._lock_existing():
-            state = self.load_backup()
+            backup = self.load_backup()
+            state = self._checked(change(backup), backup)
             with disk_errors(self.path):
                 _set_aside(self.path)
-                self._write(self.backup_path.read_bytes())
+                self._write(_to_json(state))
         return state
 
     def _decode(self, raw: bytes, path: Path) -> State:
