@@ -34,6 +34,7 @@ def test_every_command_has_help_with_an_example(place):
         assert examples
         assert all(f"llmc {command.name}" in line for line in examples)
         assert ("--json" in each.out) == command.answers
+        assert "\nexit codes:\n  0 done\n  1 " in each.out
 
 
 def test_every_command_of_a_group_has_help_with_an_example(place):
@@ -54,6 +55,29 @@ def test_help_of_everything(place):
     listed = re.findall(r"^    ([a-z]+)", said.out, re.MULTILINE)
     assert listed == [command.name for command in COMMANDS]
     assert "exit codes: 0 done, 1 expected failure, 2 wrong words, 3 a bug in LLMC" in said.out
+
+
+def test_help_fits_an_ordinary_terminal(place):
+    names = [[command.name] for command in COMMANDS] + [
+        ["pty", part.name] for group in COMMANDS for part in group.parts
+    ]
+    said = place.llmc.run_all([[*name, "--help"] for name in names], env={"COLUMNS": "80"})
+    assert {
+        line for each in said.values() for line in each.out.partition("\nexit codes:")[0].splitlines() if len(line) > 80
+    } == set()
+
+
+def test_a_mistyped_command_is_guessed(place):
+    said = place.refuses([["stauts"], ["pty", "lst"], ["xyzzy"]], 2)
+    assert "there is no command 'stauts'\nhint: did you mean `llmc status`?" in said["stauts"].err
+    assert "did you mean `llmc pty list`?" in said["pty lst"].err
+    assert "did you mean" not in said["xyzzy"].err
+    assert all("--help` lists the commands" in each.err for each in said.values())
+
+
+def test_without_words_it_says_how_to_begin(place):
+    (said,) = place.refuses([[]], 2).values()
+    assert all(f"`llmc {word}`" in said.err for word in ("demo", "init", "--help"))
 
 
 def test_version(place):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
-from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter, _SubParsersAction
+from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatter, _SubParsersAction
+from collections.abc import Iterable
+from textwrap import fill
+from typing import NoReturn
 
 from llmc import __version__
 from llmc.cli.words import COMMANDS, Command, Word, some_path
@@ -12,13 +15,49 @@ from llmc.core.display import one_line
 EXIT_CODES = (
     "exit codes: 0 done, 1 expected failure, 2 wrong words, 3 a bug in LLMC, 4 delivery unknown, 130 interrupted"
 )
+FIRST_STEPS = """\
+example:
+  llmc demo                               the whole story, with no account
+  cd ~/code/shop; llmc init               a root for your repository: ~/llmc
+  llmc add adam --agent claude            a worker
+  llmc up --detach                        brings the workers up
+  llmc start --prompt "Add a login page"  a task for whoever is idle
+  llmc status                             who is doing what
+  llmc review; llmc accept                one commit on your branch
+
+`llmc COMMAND --help` tells more of each, with examples."""
+COLUMNS = 79
+
+
+class Help(RawDescriptionHelpFormatter):
+    """With room for the longest command's name, which argparse does not count."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = max(len(command.name) for command in COMMANDS) + 4
 
 
 class Parser(ArgumentParser):
     """Says what is wrong and what to do, in the same form as every other failure."""
 
-    def error(self, message: str) -> None:  # type: ignore[override]
-        sys.stderr.write(f"error: {one_line(message, 300)}\nhint: `{self.prog} --help` shows what can be said here\n")
+    def error(self, message: str) -> NoReturn:
+        self._refuse(message, f"`{self.prog} --help` shows what can be said here")
+
+    def _check_value(self, action: Action, value: str) -> None:
+        """A command that does not exist was most often mistyped: the list of all others would only hide that."""
+        if isinstance(action, _SubParsersAction) and value not in action.choices:
+            self._refuse(f"there is no command {value!r}", self._advice(value, action.choices))
+        super()._check_value(action, value)
+
+    def _advice(self, word: str, known: Iterable[str]) -> str:
+        from llmc.config.suggest import nearest_word  # no other word has to wait for the settings
+
+        meant = nearest_word(word, known)
+        guess = f"did you mean `{self.prog} {meant}`? " if meant else ""
+        return f"{guess}`{self.prog} --help` lists the commands"
+
+    def _refuse(self, what: str, hint: str) -> NoReturn:
+        sys.stderr.write(f"error: {one_line(what, 300)}\nhint: {one_line(hint, 300)}\n")
         sys.exit(2)
 
 
@@ -27,8 +66,8 @@ def make_parser(prog: str = "llmc") -> ArgumentParser:
         prog=prog,
         description="Runs many coding agents side by side, each in its own worktree and terminal,\n"
         "and turns their finished work into one clean commit after your review.",
-        epilog=f"example:\n  llmc demo\n\n{EXIT_CODES}",
-        formatter_class=RawDescriptionHelpFormatter,
+        epilog=f"{FIRST_STEPS}\n\n{EXIT_CODES}",
+        formatter_class=Help,
     )
     parser.add_argument(
         "--root", metavar="DIR", type=some_path, help="the LLMC root (else LLMC_ROOT, the one around you, ~/llmc)"
@@ -44,9 +83,9 @@ def _add(verbs: _SubParsersAction[Parser], command: Command, group: str = "") ->
     parser = verbs.add_parser(
         command.name,
         help=command.summary,
-        description=command.summary,
-        epilog="example:\n" + "\n".join(f"  {line}" for line in command.examples),
-        formatter_class=RawDescriptionHelpFormatter,
+        description="\n\n".join(filter(None, (command.summary, fill(command.about, COLUMNS)))),
+        epilog=_epilog(command),
+        formatter_class=Help,
     )
     parser.set_defaults(verb=group + command.name)
     parser.add_argument("--root", metavar="DIR", type=some_path, default=SUPPRESS, help=SUPPRESS)
@@ -58,6 +97,15 @@ def _add(verbs: _SubParsersAction[Parser], command: Command, group: str = "") ->
         parts = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=Parser)
         for part in command.parts:
             _add(parts, part, f"{command.name}_")
+
+
+def _epilog(command: Command) -> str:
+    codes, examples = (_indented(lines) for lines in (("0 done", *command.codes), command.examples))
+    return f"exit codes:\n{codes}\n\nexample:\n{examples}"
+
+
+def _indented(lines: tuple[str, ...]) -> str:
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def _add_word(parser: ArgumentParser, word: Word) -> None:

@@ -11,14 +11,18 @@ from llmc.cli.failures import tell
 from llmc.cli.parser import make_parser
 from llmc.cli.render import Terminal, show_result
 from llmc.commands.result import Result
+from llmc.errors import WrongWordsError
 from llmc.root import here
 
 NAMES = ("llmc", "conductor")
 """What the program is installed as."""
+FIRST = "`llmc demo` shows the whole story, `llmc init` begins with your repository, `llmc --help` lists all commands"
 
 
 def run(argv: list[str]) -> int:
     try:
+        if not argv:
+            raise WrongWordsError("no command was given", FIRST)
         args = make_parser(_own_name()).parse_args(argv)
         return show_result(_result(args), want_json=_has(args, "json"))
     except (Exception, KeyboardInterrupt, SystemExit) as failure:

@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_LINES = 1_000_000
+FAILS = ("1 it was refused or failed; the error says what to do",)
+SENDS = (
+    "1 undelivered: nothing was sent, or the command was refused",
+    "4 delivery unknown: look with `llmc peek` before you send it again",
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,10 @@ class Command:
     """Whether there is something to say as JSON."""
     parts: tuple[Command, ...] = ()
     """The commands of a group: `llmc pty classify`."""
+    about: str = ""
+    """What the summary leaves open."""
+    codes: tuple[str, ...] = FAILS
+    """What its exit codes mean, besides those that they always mean."""
 
 
 def some_path(text: str) -> str:
@@ -150,7 +159,7 @@ PTY = (
         "status",
         "every terminal's state, from the cache",
         ("llmc pty status", "llmc pty status --json", "llmc pty status --short"),
-        (flag("--short", text="for a status line"),),
+        (flag("--short", text="one short line, for a status line"),),
     ),
     Command(
         "tail",
@@ -195,6 +204,7 @@ COMMANDS = (
             word("--speed", type=float, default=1.0, metavar="N", help="N times as fast (default 1)"),
         ),
         answers=False,
+        about="Everything happens in a temporary directory, which is removed at the end.",
     ),
     Command(
         "init",
@@ -205,9 +215,16 @@ COMMANDS = (
             word(
                 "--target", metavar="PATH", type=some_path, help="the new root (default: --root, LLMC_ROOT or ~/llmc)"
             ),
-            word("--branch", metavar="B", type=some_name, help="the branch that work lands on (default: found)"),
+            word(
+                "--branch",
+                metavar="B",
+                type=some_name,
+                help="the branch that work lands on (default: the main one, else the one that is checked out)",
+            ),
             flag("--force", text="use a directory that has other files in it"),
         ),
+        about="The root holds a clone, the settings, the state and the worktrees; your checkout is not touched. "
+        "Each repository has a root of its own: name the second one with --target.",
     ),
     Command(
         "add",
@@ -219,12 +236,14 @@ COMMANDS = (
                 "--agent",
                 metavar="A",
                 type=some_name,
-                help="claude, codex, gemini, opencode, shell, demo, or one of your own",
+                help="claude, codex, gemini, opencode, shell, demo, or one of your own (default: defaults.agent of"
+                " the settings, which is claude)",
             ),
             word("--model", metavar="M", type=some_text, help="the model that the agent uses"),
             word("--role-prompt", metavar="P", type=some_text, help="what the agent is told about its role"),
-            flag("--exclude-from-pool", text="only gets work that names it"),
+            flag("--exclude-from-pool", text="only gets the tasks that name it: `llmc start --worker NAME`"),
         ),
+        about="A running daemon brings it up at once, otherwise `llmc up` does.",
     ),
     Command(
         "nuke",
@@ -235,6 +254,7 @@ COMMANDS = (
             flag("--all", text="every worker"),
             YES,
         ),
+        about="Asks first where work would leave your sight; `llmc undo --list` shows what is kept.",
     ),
     Command(
         "up",
@@ -242,12 +262,20 @@ COMMANDS = (
         ("llmc up", "llmc up --detach"),
         (
             flag("--no-patrol", text="no periodic check of everything"),
-            flag("--detach", "-d", text="in the background"),
-            flag("--force", text="take over when the last daemon left something behind"),
+            flag("--detach", "-d", text="in the background, until `llmc down`"),
+            flag("--force", text="for scripts that say so: what a killed daemon left behind is never in the way"),
         ),
+        about="Shows what happens until Ctrl-C, which stops the agents. With --detach it answers when every worker "
+        "is up or has failed to come up, and goes on in the background.",
+        codes=("1 it did not start, or an agent did not",),
     ),
     Command(
-        "down", "stop the workers and the daemon", ("llmc down",), (flag("--force", text="do not wait for agents"), YES)
+        "down",
+        "stop the workers and the daemon",
+        ("llmc down", "llmc down --force"),
+        (flag("--force", text="do not ask, and do not wait for agents"), YES),
+        about="What each worker was working on is kept, and `llmc up` goes on from there. At a terminal it asks "
+        "first when an agent is in the middle of a turn.",
     ),
     Command(
         "restart",
@@ -260,9 +288,11 @@ COMMANDS = (
         "one line per worker: status, attention, task, age, why",
         ("llmc status", "llmc status --watch", "llmc status --json"),
         (
-            flag("--watch", "-w", text="show it again whenever something changes"),
-            flag("--short", text="for a status line"),
+            flag("--watch", "-w", text="show it again whenever something changes, until Ctrl-C"),
+            flag("--short", text="one short line, for a status line"),
         ),
+        about="The columns: the worker, its status, what its terminal seems to show (ready, busy, asks, failed), its "
+        "task, how long ago something happened, and the signal that decided. `llmc explain WORKER` tells more.",
     ),
     Command(
         "start",
@@ -290,6 +320,9 @@ COMMANDS = (
             ),
             flag("--wait", text="wait until the worker needs you or has finished"),
         ),
+        about="Without a text your editor opens (VISUAL, EDITOR). The answer is a receipt: delivered, queued, "
+        "undelivered or unknown.",
+        codes=SENDS,
     ),
     Command(
         "message",
@@ -301,19 +334,25 @@ COMMANDS = (
             word("--file", metavar="F", type=some_path, help="the text is in this file"),
             flag("--wait", text="wait until the worker needs you or has finished"),
         ),
+        about="Without a text your editor opens (VISUAL, EDITOR). The answer is a receipt: delivered, queued (the "
+        "agent is busy and reads it next), undelivered or unknown. An open dialog is for `llmc answer`.",
+        codes=SENDS,
     ),
     Command(
         "answer",
         "answer a worker's open permission or question dialog",
         ("llmc answer adam yes", "llmc answer adam 2", 'llmc answer adam "Use the existing helper"'),
         (WORKER, word("choice", metavar="CHOICE", help="yes, no, the number of an option, or your own text")),
+        about="`llmc peek WORKER` shows the dialog.",
+        codes=SENDS,
     ),
     Command(
         "attach",
         "the worker's terminal itself (Ctrl-b d leaves it)",
-        ("llmc attach adam",),
+        ("llmc attach adam", "llmc attach adam --read-only"),
         (WORKER, flag("--read-only", "-r", text="look, do not type")),
         answers=False,
+        about="Type as you like: LLMC never types behind a half-typed line of yours.",
     ),
     Command(
         "peek",
@@ -333,6 +372,9 @@ COMMANDS = (
                 help="how to show it (default: difftastic where installed, else diff)",
             ),
         ),
+        about="The work is brought up to date with your branch first. What you have reviewed is what `llmc accept` "
+        "and `llmc reject` mean when they are given no name.",
+        codes=("1 no work waits for review, or it conflicts with your branch and its agent was asked to resolve that",),
     ),
     Command(
         "reject",
@@ -344,6 +386,9 @@ COMMANDS = (
             ),
             word("--file", metavar="F", type=some_path, help="the feedback is in this file"),
         ),
+        about="The agent keeps its context and gets the diff with it; the work comes back for review when it has "
+        "committed again. Without feedback your editor opens (VISUAL, EDITOR).",
+        codes=SENDS,
     ),
     Command(
         "accept",
@@ -354,15 +399,34 @@ COMMANDS = (
             word("--message", "-m", metavar="M", help="the commit's message"),
             flag("--dry-run", "-n", text="show every step with what it would do, and change nothing"),
         ),
+        about="Rebases, runs the checks of repo.validate, makes one commit with a clean message, moves your branch "
+        "forward and puts the worker back to idle. Your uncommitted changes are never touched.",
+        codes=("1 refused, and nothing was merged (with several workers: one of them was)",),
     ),
-    Command("rebase", "bring a worker's work up to date", ("llmc rebase adam",), (WORKER,)),
+    Command(
+        "rebase",
+        "bring a worker's work up to date with your branch",
+        ("llmc rebase adam",),
+        (WORKER,),
+        about="Conflicts are given to the agent that made the work, with its task and the steps.",
+        codes=(
+            "1 refused, or it conflicts and its agent could not be asked to resolve that",
+            "4 it conflicts, and it is not known whether its agent was asked",
+        ),
+    ),
     Command(
         "conflicts",
         "which workers will conflict with the branch or with each other, and where",
         ("llmc conflicts", "llmc conflicts --fresh", "llmc conflicts --json"),
         (flag("--fresh", text="look now, whatever the daemon has seen"),),
     ),
-    Command("reset", "back to idle on the tip of the branch; a backup is kept", ("llmc reset adam",), (WORKER, YES)),
+    Command(
+        "reset",
+        "back to idle on the tip of the branch; a backup is kept",
+        ("llmc reset adam", "llmc reset adam --yes"),
+        (WORKER, YES),
+        about="Ends the task. Asks first where there is work; `llmc undo WORKER` brings it back.",
+    ),
     Command(
         "undo",
         "list and restore backups",
@@ -370,14 +434,17 @@ COMMANDS = (
         (
             MAYBE_WORKER,
             flag("--list", text="only list them"),
-            word("--backup", metavar="REF", type=some_name, help="this one"),
+            word("--backup", metavar="REF", type=some_name, help="this one; the end of its name will do"),
             YES,
         ),
+        about="With a worker, its newest backup that differs from what it has now is put back, and what it has now is "
+        "backed up too. Without one it lists all backups.",
     ),
     Command(
         "patrol",
         "look at every worker now, and repair what was missed",
         ("llmc patrol", "llmc patrol --json"),
+        about="The daemon does this by itself once a minute: signals tell it what happens, and this is the safety net.",
     ),
     Command("explain", "why a worker is in its state, and what comes next", ("llmc explain adam",), (WORKER,)),
     Command(
@@ -392,9 +459,10 @@ COMMANDS = (
     ),
     Command(
         "logs",
-        "a worker's log file",
+        "a worker's log file, lines of JSON",
         ("llmc logs adam --follow",),
         (WORKER, FOLLOW, word("-n", "--lines", type=some_lines, default=50, metavar="N", help="how many (default 50)")),
+        about="`llmc events WORKER` tells the same in words.",
     ),
     Command(
         "pty",
@@ -413,6 +481,9 @@ COMMANDS = (
             flag("--agents", text="try every installed agent CLI: reports, prompt, delivery, version"),
             YES,
         ),
+        about="Without one of these flags it only looks. --agents sends each CLI one short prompt, which costs what a "
+        "prompt costs.",
+        codes=("1 there is an error among the findings, or an agent CLI does not work",),
     ),
     Command(
         "config",
@@ -423,6 +494,7 @@ COMMANDS = (
             word("key", nargs="?", metavar="K", type=some_text, help="such as defaults.model or workers.adam.model"),
             word("value", nargs="?", metavar="V", type=some_text, help="the new value"),
         ),
+        about="docs/configuration.md lists every key. Without words it checks the whole file.",
     ),
     Command(
         "completion",
