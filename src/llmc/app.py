@@ -48,6 +48,10 @@ class Console(Protocol):
     @property
     def is_terminal(self) -> bool: ...
 
+    @property
+    def columns(self) -> int | None:
+        """How many fit into a line; None where that is not known, or it is no terminal."""
+
 
 @dataclass(frozen=True, slots=True)
 class App:

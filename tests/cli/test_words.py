@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 from importlib.metadata import version
 
 import pytest
@@ -232,6 +235,26 @@ def test_status_as_json_without_a_daemon(place):
 
 def test_status_for_a_status_line(place):
     assert place.llmc.run("status", "--short").out == "[adam: offline] [baker: offline]\n"
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 200])
+def test_every_worker_has_one_line_in_any_terminal(place, columns):
+    shown = in_terminal(place, columns, "status").splitlines()
+    assert [line.split()[0] for line in shown[1:]] == ["adam", "baker"]
+    assert max(len(line) for line in shown[1:]) <= columns
+
+
+def in_terminal(place, columns, *words):
+    person, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    try:
+        subprocess.run(
+            place.llmc.command(*words), env=place.llmc.environment(), stdout=terminal, stdin=terminal, check=True
+        )
+        return os.read(person, 1 << 16).decode()
+    finally:
+        os.close(terminal)
+        os.close(person)
 
 
 def test_status_that_goes_on_as_json(place):

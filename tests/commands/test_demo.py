@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,7 @@ def test_it_ends_with_one_clean_commit_for_each_task(story: Story, tmp_path: Pat
 def test_it_leaves_nothing_behind(story: Story, tmp_path: Path) -> None:
     said = story.llmc("demo", "--speed", "5").out
     assert "llmc init" in said
+    assert ("`pipx install .`" in said) == (shutil.which("llmc") is None)
     assert list(tmp_path.glob("llmc-demo-*")) == []
     assert story.processes() == []
 

@@ -43,7 +43,9 @@ def test_without_a_free_worker_nothing_starts(story: Story) -> None:
     story.begin()
     assert "llmc add NAME" in story.llmc("start", "--prompt", "x", code=1).err
     story.llmc("add", "adam", "--agent", "demo")
-    assert "no worker is free" in story.llmc("start", "--prompt", "x", code=1).err
+    assert (
+        "no worker is free\nhint: `llmc up --detach` brings adam up" in story.llmc("start", "--prompt", "x", code=1).err
+    )
     story.up()
     story.task("adam", "hang")
     assert "no worker is free" in story.llmc("start", "--prompt", "x", code=1).err
@@ -175,11 +177,23 @@ def feedback_file(story: Story) -> Path:
 def test_who_has_reviewed_nothing_is_told_what_to_do(up: Story) -> None:
     for words in (("accept",), ("reject", "no")):
         said = up.llmc(*words, code=1)
-        assert "no work was reviewed yet" in said.err
-        assert "nothing waits for review yet" in said.err
+        assert "no work was reviewed that still waits" in said.err
+        assert "nothing waits for review: see `llmc status`" in said.err
     assert "no work waits for review" in up.llmc("review", code=1).err
     up.work("adam", "write a.txt x", "commit Add a")
     assert "llmc review adam" in up.llmc("accept", code=1).err
+
+
+def test_only_what_was_seen_is_accepted_by_default(up: Story) -> None:
+    up.work("adam", "write a.txt x", "commit Add a")
+    up.llmc("review")
+    up.llmc("reject", script("write a.txt y", "commit Say y"))
+    up.until(lambda: up.worker("adam").work is Work.NEEDS_REVIEW)
+    assert "look at it first: `llmc review adam`" in up.llmc("accept", code=1).err
+    assert up.subjects() == ["first"]
+    up.llmc("review")
+    up.llmc("accept")
+    assert "nothing waits for review" in up.llmc("accept", code=1).err
 
 
 def test_what_is_accepted_cannot_be_accepted_again(up: Story) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.display import age, one_line, plain
+from llmc.core.display import age, fitted, one_line, plain
 
 FITS = st.text(st.characters(), max_size=300)
 
@@ -65,3 +65,17 @@ def test_one_line_is_one_line_and_fits(text, limit):
 )
 def test_ages(seconds, expected):
     assert age(seconds) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("short", "short"),
+        ("─" * 500, "─" * 20),
+        ("left" + " " * 400 + "right", "left" + " " * 11 + "right"),
+        ("words that are longer than the line", "words that are longer than the line"),
+    ],
+)
+def test_a_line_of_a_wide_terminal_in_a_narrow_one(line, expected):
+    assert fitted(line, 20) == expected
+    assert fitted(line, None) == line

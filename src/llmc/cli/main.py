@@ -66,6 +66,7 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     words = _status_words(argv)
     if words is None:
         return _quick_pty_answer(argv)
+    from llmc.cli.columns import terminal_columns
     from llmc.commands.status import status_document, status_short, status_text
     from llmc.core.display import plain
     from llmc.root import find_root, here
@@ -76,7 +77,7 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
         from llmc.cli.json_text import as_json
 
         return as_json(document)
-    return plain(status_short(document) if form else status_text(document))
+    return plain(status_short(document) if form else status_text(document, terminal_columns()))
 
 
 def _quick_pty_answer(argv: Sequence[str]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from llmc.cli.columns import terminal_columns
 from llmc.cli.json_text import as_json
 from llmc.commands.result import Result
 from llmc.core.display import plain
@@ -28,6 +29,10 @@ class Terminal:
     @property
     def is_terminal(self) -> bool:
         return sys.stdout.isatty()
+
+    @property
+    def columns(self) -> int | None:
+        return terminal_columns()
 
     def say(self, text: str) -> None:
         print(plain(text), file=sys.stderr if self.want_json else sys.stdout, flush=True)

@@ -90,15 +90,17 @@ def told(receipt: Receipt, worker: str) -> Result:
 
 
 def reviewed_or_named(site: Site, name: str | None) -> str:
-    """The worker that was named, else the one that was reviewed last."""
+    """The worker that was named, else the one that was reviewed last and has been neither accepted nor sent back."""
     if name is not None:
         return site.worker(name).name
     state = site.ledger.load()
     if state.last_reviewed_worker is not None:
         return state.last_reviewed_worker
     waiting = next_to_review(state.workers.values())
-    hint = f"look at it first: `llmc review {waiting.name}`" if waiting else "nothing waits for review yet"
-    raise LlmcError("no work was reviewed yet", hint)
+    hint = (
+        f"look at it first: `llmc review {waiting.name}`" if waiting else "nothing waits for review: see `llmc status`"
+    )
+    raise LlmcError("no work was reviewed that still waits", hint)
 
 
 def wait_until_settled(site: Site, name: str) -> Worker:

@@ -13,6 +13,7 @@ from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
 from llmc.git.worktree import add_worktree, delete_branch, remove_worktree
 from llmc.model import Evidence, Worker
+from llmc.observe.health_workers import look_at_agent
 from llmc.perform.branches import carry_ignored_files
 from llmc.site import Site
 from llmc.store.config_file import remove_worker_table, set_worker_table
@@ -35,7 +36,13 @@ def run(app: App, args: Namespace) -> Result:
     brings_up = running_daemon(site.root) is not None
     then = "the daemon brings it up" if brings_up else "bring it up with `llmc up`"
     data = {"name": worker.name, "branch": worker.branch, "worktree_path": worker.worktree_path, "agent": agent}
-    return Result(f"added {worker.name} ({agent}) in {worker.worktree_path}; {then}", data)
+    return Result(f"added {worker.name} ({agent}) in {worker.worktree_path}; {then}{_note(site, agent)}", data)
+
+
+def _note(site: Site, agent: str) -> str:
+    """It may be installed later: until then the worker is of no use."""
+    found = look_at_agent(site.host, site.root, site.config, agent)
+    return "" if found.installed else f"\nnote: {found.program} is not installed; {agent} needs it before `llmc up`"
 
 
 def make_worker(site: Site, args: Namespace, agent: str) -> Worker:

@@ -15,7 +15,7 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     pane = pane_of(site, args.worker)
     if not app.console.is_terminal:
-        raise LlmcError("there is no terminal to attach", f"`llmc peek {args.worker}` shows its last lines")
+        raise LlmcError("attach needs a terminal, and this is none", f"`llmc peek {args.worker}` shows its last lines")
     env = {key: value for key, value in app.environ.items() if key not in ("TMUX", "TMUX_PANE")}
     become(site.tmux.attach_command(pane.session, read_only=args.read_only), env)
     return Result()

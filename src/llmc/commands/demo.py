@@ -54,6 +54,8 @@ def _farewell(show: Show, *, keep: bool) -> list[str]:
     else:
         show.stop()
         show.host.remove_tree(str(show.place))
+    if show.host.which("llmc") is None:
+        lines += ["First put `llmc` on your PATH, here: `pipx install .` or `uv tool install .`", ""]
     return [
         *lines,
         "Your turn, in a repository of yours:",
@@ -92,10 +94,11 @@ class Show:
         self._chapter("A task for each")
         for name, task in TASKS.items():
             self._llmc("start", "--worker", name, "--prompt", task)
+            self._news()
         self._wait("adam", "needs_review")
         self._wait("charlie", "needs_review")
         self._wait("baker", "needs_review")
-        self._say(status_text(status_document(self.root)))
+        self._say(status_text(status_document(self.root), self.app.console.columns))
         self._reviews()
         return self._check()
 
@@ -114,7 +117,7 @@ class Show:
         self._llmc("events", "baker", "--lines", "14")
         self._llmc("review", "baker")
         self._llmc("accept")
-        self._say(status_text(status_document(self.root)))
+        self._say(status_text(status_document(self.root), self.app.console.columns))
 
     def _check(self) -> list[str]:
         log = Git(self.host).text(self.repository, "log", "--reverse", "--format=%h %s", "main")

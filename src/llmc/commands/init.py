@@ -24,11 +24,8 @@ OPTIONAL = {
     "git-lfs": "repositories that use LFS get pointers instead of their large files",
     "difft": "`llmc review` shows plain diffs",
     "delta": "`llmc review --interface delta` shows plain diffs",
-    "claude": "workers cannot use Claude Code",
-    "codex": "workers cannot use Codex",
-    "gemini": "workers cannot use Gemini CLI",
-    "opencode": "workers cannot use opencode",
 }
+AGENTS = ("claude", "codex", "gemini", "opencode")
 LOCK_SECS = 1.0
 OWN_DIRECTORIES = (".worktrees", "logs", "run", "run/locks", "run/spool", "run/agents", "run/attention", "templates")
 OWN_FILES = ("config.toml", "config.lock", "state.json", "state.json.bak", "state.lock", "status.db", ".git")
@@ -156,10 +153,17 @@ def _remove_if_empty(directories: list[str]) -> None:
 
 
 def _told(host: Host, root: Root, source: str, branch: str) -> Result:
-    absent = {program: cost for program, cost in OPTIONAL.items() if host.which(program) is None}
+    absent = [program for program in (*OPTIONAL, *AGENTS) if host.which(program) is None]
     lines = [f"made the root {root.path} for {source}, branch {branch}"]
-    lines += [f"without {program}: {cost}" for program, cost in absent.items()]
+    lines += [f"without {program}: {OPTIONAL[program]}" for program in absent if program in OPTIONAL]
+    lines += _told_of_agents([agent for agent in AGENTS if agent in absent])
     where = "" if root.path == Root("~/llmc").path else f"--root {root.path} "
     lines.append(f"next: `llmc {where}add NAME` for each worker, then `llmc {where}up`")
-    data = {"root": root.path, "source": source, "branch": branch, "absent": list(absent)}
+    data = {"root": root.path, "source": source, "branch": branch, "absent": absent}
     return Result("\n".join(lines), data)
+
+
+def _told_of_agents(absent: list[str]) -> list[str]:
+    if len(absent) == len(AGENTS):
+        return [f"no agent CLI is installed yet: install one ({', '.join(AGENTS)}) and log in before `llmc up`"]
+    return [f"without {', '.join(absent)}: workers cannot use them"] if absent else []

@@ -8,6 +8,7 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.commands.acting import terminals
 from llmc.commands.result import Result
+from llmc.core.display import fitted
 from llmc.errors import LlmcError
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
@@ -18,8 +19,10 @@ def run(app: App, args: Namespace) -> Result:
     pane = pane_of(site, args.worker)
     screen = site.tmux.capture(pane.id, history=args.lines)
     lines = [line.rstrip() for line in screen.rstrip().splitlines()][-args.lines :]
+    columns = app.console.columns
+    shown = "\n".join(fitted(line, columns) for line in lines)
     # A tall terminal is mostly empty: one blank line stands for many.
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+    text = re.sub(r"\n{3,}", "\n\n", shown).strip("\n")
     return Result(text, {"worker": args.worker, "lines": lines, "dead": pane.dead})
 
 
@@ -27,5 +30,6 @@ def pane_of(site: Site, name: str) -> Pane:
     worker = site.worker(name)
     pane = terminals(site).get(worker.session_id)
     if pane is None:
-        raise LlmcError(f"{name} has no terminal: it is not running", "bring the workers up with `llmc up`")
+        hint = f"`llmc explain {name}` says why, `llmc up` or `llmc restart {name}` brings it up"
+        raise LlmcError(f"{name} has no terminal: it is not running", hint)
     return pane

@@ -9,7 +9,7 @@ from llmc.commands.acting import acting_for, newest_tip, receipt_of, told, wait_
 from llmc.commands.result import Result
 from llmc.commands.text_input import from_template, text_from
 from llmc.core import events as ev
-from llmc.core.pool import next_free
+from llmc.core.pool import how_to_free, next_free
 from llmc.core.prompts import task_prompt
 from llmc.errors import IllegalEventError, LlmcError, WrongWordsError
 from llmc.git.repository import status
@@ -56,8 +56,7 @@ def choose(site: Site, tried: frozenset[str] = frozenset()) -> Worker:
     excluded = frozenset(name for name in workers if site.config.worker(name).excluded_from_pool)
     worker = next_free(workers.values(), excluded | tried)
     if worker is None:
-        hint = "see `llmc status`; `llmc add NAME` makes another worker" if workers else "make one with `llmc add NAME`"
-        raise LlmcError("no worker is free", hint)
+        raise LlmcError("no worker is free", how_to_free(workers.values(), excluded))
     return worker
 
 

@@ -29,7 +29,11 @@ NO_ATTENTION = {
 NOT_SHOWN = frozenset(("kept_reports",))
 """The daemon's own bookkeeping."""
 ATTENTION_SHOWN = {"NEEDS_CONFIRMATION": "asks", "READY": "ready", "BUSY": "busy", "ERROR": "failed"}
+STATUS_WIDTH = 12
+"""Of `needs_review`: the columns stay where they are when a status changes."""
 PROMPT_WIDTH = 44
+LEAST_PROMPT_WIDTH = 20
+WHY_WIDTH = 100
 FILES_WIDTH = 60
 WATCH_SECS = 2.0
 """Ages grow even if nothing happens."""
@@ -151,15 +155,15 @@ def _troubles(worker: dict[str, Any], patrol: dict[str, Any]) -> list[Any]:
     return found if float(worker.get("last_activity_unix") or 0.0) <= since else []
 
 
-def status_text(document: dict[str, Any]) -> str:
+def status_text(document: dict[str, Any], columns: int | None = None) -> str:
+    """For a terminal of so many columns, in which every worker has one line."""
     daemon = document["daemon"]
     running = f"daemon runs (pid {daemon['pid']})" if daemon["running"] else "no daemon: `llmc up` starts it"
     lines = [f"LLMC  {document['root']}  branch {document['branch'] or '?'}  {running}"]
     workers = document["workers"]
     if not workers:
         return lines[0] + "\nno workers yet: `llmc add NAME` makes one"
-    width = max(len(worker["name"]) for worker in workers)
-    lines += [_line(worker, width) for worker in workers]
+    lines += _table([_cells(worker) for worker in workers], columns)
     if daemon["running"]:
         lines += [line for worker in workers for line in _to_come(worker, document["branch"])]
     lines += [f"! {worker['name']}: {each['what']}; {each['do']}" for worker in workers for each in worker["troubles"]]
@@ -175,7 +179,23 @@ def _patrol_line(patrol: dict[str, Any]) -> list[str]:
     return [f"patrol {age(time.time() - float(patrol.get('last_run_unix') or 0.0))} ago; missed so far: {told}"]
 
 
-def _line(worker: dict[str, Any], width: int) -> str:
+def _table(rows: list[tuple[str, ...]], columns: int | None) -> list[str]:
+    name, status, task, why = (max(len(row[cell]) for row in rows) for cell in (0, 1, 3, 5))
+    status = max(status, STATUS_WIDTH)
+    if columns is not None:
+        room = columns - (name + 2 + status + 1 + 6 + 1 + 1 + 4 + 2)
+        task = max(min(task, room - why), min(task, LEAST_PROMPT_WIDTH))
+        why = max(room - task, 1)
+    lines = [
+        f"{row[0]:<{name}}  {row[1]:<{status}} {row[2]:<6} {one_line(row[3], task):<{task}} {row[4]:>4}"
+        f"  {one_line(row[5], why)}".rstrip()
+        for row in rows
+    ]
+    return [line if columns is None else line[:columns] for line in lines]
+
+
+def _cells(worker: dict[str, Any]) -> tuple[str, ...]:
+    """Name, status, attention, task, age and reason."""
     now = time.time()
     status = worker["status"]
     hidden = f" ({worker['work']})" if status == "offline" and worker["work"] != "idle" else ""
@@ -189,10 +209,9 @@ def _line(worker: dict[str, Any], width: int) -> str:
     attention = ATTENTION_SHOWN.get(worker["attention"]["state"], "")
     task = one_line(worker["current_prompt"] or "", PROMPT_WIDTH) or ("ready for a task" if status == "idle" else "")
     evidence = worker.get("evidence") or {}
-    why = one_line(f"{evidence.get('signal', '')} {evidence.get('detail', '')}".strip(), 50)
+    why = one_line(f"{evidence.get('signal', '')} {evidence.get('detail', '')}".strip(), WHY_WIDTH)
     since = age(now - float(worker.get("last_activity_unix") or now))
-    shown = f"{worker['name']:<{width}}  {status + hidden:<22} {attention:<6}"
-    return f"{shown} {task:<{PROMPT_WIDTH}} {since:>4}  {why}".rstrip()
+    return worker["name"], status + hidden, attention, task, since, why
 
 
 def _to_come(worker: dict[str, Any], branch: str | None) -> list[str]:
@@ -225,7 +244,8 @@ def run(app: App, args: Namespace) -> Result:
     if args.watch:
         _watch(app, root, args)
     document = status_document(root)
-    return Result(status_short(document) if args.short else status_text(document), document)
+    text = status_short(document) if args.short else status_text(document, app.console.columns)
+    return Result(text, document)
 
 
 def _watch(app: App, root: Root, args: Namespace) -> None:
@@ -238,11 +258,11 @@ def _watch(app: App, root: Root, args: Namespace) -> None:
     for path in (root.path, root.inside("run"), root.inside("run", "attention"), root.terminals):
         watch.add(path, "status", frozenset())
     while True:
-        document = status_document(root)
+        document, columns = status_document(root), app.console.columns
         if args.json:
             app.console.print(json.dumps(document))
         else:
-            app.console.show(status_short(document) if args.short else status_text(document))
+            app.console.show(status_short(document) if args.short else status_text(document, columns))
         wait_for_change(watch, WATCH_SECS)
 
 

@@ -56,7 +56,9 @@ def _foreground(app: App, root: Root, args: Namespace) -> Result:
 
 def _show(app: App, root: Root) -> None:
     if app.console.is_terminal:
-        app.console.show(f"{status_text(status_document(root))}\n\nCtrl-C stops the agents and leaves")
+        app.console.show(
+            f"{status_text(status_document(root), app.console.columns)}\n\nCtrl-C stops the agents and leaves"
+        )
 
 
 def _detached(app: App, site: Site, args: Namespace) -> Result:

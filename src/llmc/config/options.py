@@ -205,7 +205,7 @@ class Log:
 class WorkerOptions:
     """What `[workers.NAME]` says. None: the worker does as the defaults say."""
 
-    agent: str | None = option(_AGENT, None, "the agent of this worker", _INHERITED)
+    agent: str | None = option(_AGENT, None, "the agent that `llmc add NAME` gives this worker", _INHERITED)
     model: str | None = option(
         _MODEL, None, 'its model; `""` lets the agent choose', "as in `[defaults]`, if the agent is the same"
     )

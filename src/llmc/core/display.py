@@ -21,6 +21,27 @@ def one_line(text: str, limit: int = 60) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def fitted(line: str, columns: int | None) -> str:
+    """The line with its longest run of one character shortened to fit: rules and padding of a wider terminal.
+
+    One whose words alone are too long stays as it is.
+    """
+    excess = 0 if columns is None else len(line) - columns
+    if excess <= 0:
+        return line
+    start, length = _longest_run(line)
+    return line[:start] + line[start + excess :] if length > excess else line
+
+
+def _longest_run(line: str) -> tuple[int, int]:
+    best, start = (0, 0), 0
+    for at in range(1, len(line) + 1):
+        if at == len(line) or line[at] != line[start]:
+            best = max(best, (start, at - start), key=lambda run: run[1])
+            start = at
+    return best
+
+
 def age(seconds: float) -> str:
     seconds = max(0, int(seconds))
     for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):

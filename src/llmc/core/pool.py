@@ -18,6 +18,32 @@ def next_free(workers: Iterable[Worker], excluded: frozenset[str]) -> Worker | N
     return min(free, key=lambda w: (w.last_activity_unix, w.name), default=None)
 
 
+def how_to_free(workers: Iterable[Worker], excluded: frozenset[str]) -> str:
+    """What to do when nobody is free: the nearest way first."""
+    asked = [w for w in workers if w.name not in excluded]
+    if not asked:
+        return "make a worker with `llmc add NAME`"
+    if down := [w.name for w in asked if w.status == "offline" and w.work is Work.IDLE]:
+        return f"`llmc up --detach` brings {' and '.join(down[:3])} up"
+    if waiting := next_to_review(asked):
+        return f"`llmc review {waiting.name}` shows work that waits; once accepted, {waiting.name} is free"
+    return "`llmc status` tells what they are at; `llmc add NAME` makes another worker"
+
+
+def ends_review(before: Worker, after: Worker, signal: str) -> bool:
+    """Whether work that was reviewed is done with, or has become something that nobody has looked at yet.
+
+    Feedback that did not reach the agent leaves it as it was, and so does a rebase.
+    """
+    if after.work is Work.IDLE:
+        return True
+    if after.work is not Work.NEEDS_REVIEW or signal == "delivery":
+        return False
+    if before.work is Work.NEEDS_REVIEW:
+        return signal == "git.commit" and after.commit_sha != before.commit_sha
+    return before.work in (Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT)
+
+
 def next_to_review(workers: Iterable[Worker]) -> Worker | None:
     """The work that has waited for longest."""
     waiting = [w for w in workers if w.work is Work.NEEDS_REVIEW]

@@ -43,10 +43,10 @@ def look_at_agents(
     users: dict[str, list[str]] = {config.defaults.agent: []}
     for worker in workers.values():
         users.setdefault(worker.agent, []).append(worker.name)
-    return Found(tuple(_agent(host, root, config, name, tuple(names)) for name, names in users.items()))
+    return Found(tuple(look_at_agent(host, root, config, name, tuple(names)) for name, names in users.items()))
 
 
-def _agent(host: Host, root: Root, config: Config, name: str, workers: tuple[str, ...]) -> AgentFacts:
+def look_at_agent(host: Host, root: Root, config: Config, name: str, workers: tuple[str, ...] = ()) -> AgentFacts:
     if name not in BUILT_IN and name not in config.agents:
         return AgentFacts(name, workers)
     order = LaunchOrder(

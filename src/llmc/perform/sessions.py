@@ -50,7 +50,8 @@ def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
 def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) -> ev.StepResult:
     launch = agent.launch(_order(site, worker, resume))
     if site.host.which(launch.argv[0]) is None:
-        hint = f"install it, or choose another agent for {worker.name}"
+        again = f"`llmc nuke {worker.name}`, then `llmc add {worker.name} --agent ...`"
+        hint = f"install it, or choose another agent for {worker.name}: {again}"
         return ev.SessionFailed(site.now(), step.id, f"{launch.argv[0]} is not installed; {hint}", hopeless=True)
     if not site.host.is_dir(worker.worktree_path):
         gone = f"its worktree {worker.worktree_path} is gone; run `llmc doctor`"
