@@ -14,13 +14,13 @@ import pytest
 
 from testing.commands import PROGRAM, Llmc
 from testing.namespace import PROJECT
+from testing.pages import commands_in
 from testing.roots import make_repository
 from testing.waiting import wait_until
 
 ELSEWHERE = frozenset(("packs",))
 """Pages whose examples need files that the page shows: their rooms have the test."""
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
-EXAMPLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 AGENTS = ("claude", "codex", "gemini", "opencode")
 STAND_IN = """
 [agents.{name}]
@@ -30,11 +30,8 @@ clear = "/clear"
 """
 """The scripted program in the place of the real CLI, which has no account here."""
 NEEDS_WORK = ("llmc review", "llmc accept", "llmc reject")
-
-
-def commands_in(page: Path) -> list[str]:
-    blocks = EXAMPLE.findall(page.read_text())
-    return [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+INSTALLS = ("pipx ", "uv ")
+"""`tests/packaging` installs it for real, without asking a registry for these two."""
 
 
 class Reader:
@@ -49,6 +46,11 @@ class Reader:
     def type(self, line: str) -> None:
         if line.startswith("cd "):
             self.cwd = Path(line.removeprefix("cd ").replace("~", str(self.llmc.home), 1))
+            return
+        if line.startswith(INSTALLS):
+            return
+        if line.startswith("make "):  # there is such a target; what it runs has tests of its own
+            subprocess.run(["make", "--dry-run", *line.split()[1:]], cwd=PROJECT, capture_output=True, check=True)
             return
         if line.startswith(NEEDS_WORK):
             wait_until(lambda: self.work_waits(), 60)
@@ -97,3 +99,8 @@ def test_a_reader_can_type_the_examples(reader: Reader, page: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    links = set(re.findall(r"\]\((docs/[a-z-]+\.md)\)", (PROJECT / "README.md").read_text()))
+    assert links == {f"docs/{page.name}" for page in (PROJECT / "docs").glob("*.md")}
