@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from llmc.cli.words import COMMANDS, Command
+from llmc.cli.command import Command
+from llmc.cli.words import COMMANDS
 
 BASH = """\
 _llmc() {{

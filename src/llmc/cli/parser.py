@@ -9,7 +9,9 @@ from textwrap import fill
 from typing import NoReturn
 
 from llmc import __version__
-from llmc.cli.words import COMMANDS, Command, Word, some_path
+from llmc.cli.arguments import some_path
+from llmc.cli.command import Command, Word
+from llmc.cli.words import COMMANDS
 from llmc.core.display import one_line
 
 EXIT_CODES = (

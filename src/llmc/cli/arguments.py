@@ -1,0 +1,60 @@
+"""What a single word of the command line may be."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+
+MOST_LINES = 1_000_000
+
+
+def some_path(text: str) -> str:
+    """Anything but nothing: `--root "$UNSET"` is a mistake and not a wish for the usual root."""
+    if not text:
+        raise ArgumentTypeError("it is empty")
+    return text
+
+
+def some_text(text: str) -> str:
+    """Only paths may hold bytes that are no text."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ArgumentTypeError("it is not UTF-8 text")
+    return text
+
+
+def some_name(text: str) -> str:
+    return some_text(some_path(text))
+
+
+def some_lines(text: str) -> int:
+    if not text.isdecimal() or len(text) > len(str(MOST_LINES)) or not 1 <= int(text) <= MOST_LINES:
+        raise ArgumentTypeError(f"it must be a number from 1 to {MOST_LINES}")
+    return int(text)
+
+
+def some_line(text: str) -> str:
+    if not text.strip() or any(ord(character) < 32 or character == "\x7f" for character in text):
+        raise ArgumentTypeError("it must be one line without control characters")
+    return some_text(text)
+
+
+def some_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.05 <= seconds <= 86_400:
+        raise ArgumentTypeError("it must be a number of seconds from 0.05 to 86400")
+    return seconds
+
+
+def some_looks(text: str) -> int:
+    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= 1000:
+        raise ArgumentTypeError("it must be a number from 1 to 1000")
+    return int(text)
+
+
+def some_cursor(text: str) -> tuple[int, int]:
+    column, comma, row = text.partition(",")
+    if not comma or not (column.isdecimal() and row.isdecimal()) or len(text) > 20:
+        raise ArgumentTypeError("it must be a column and a row, such as 2,17")
+    return int(column), int(row)

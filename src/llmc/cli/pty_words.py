@@ -1,0 +1,107 @@
+"""The commands of `llmc pty`, for `words`."""
+
+from __future__ import annotations
+
+from llmc.cli.arguments import (
+    some_cursor,
+    some_line,
+    some_lines,
+    some_looks,
+    some_name,
+    some_path,
+    some_seconds,
+    some_text,
+)
+from llmc.cli.command import FOLLOW, Command, flag, word
+
+TERMINAL = word("id", metavar="ID", type=some_name, help="the terminal's name")
+CLI = word("--cli", metavar="C", type=some_name, help="what runs in it: claude, codex, bash, ...")
+TERMINAL_NAME = word("--name", metavar="N", type=some_text, help="its name (default: made from the directory)")
+
+PTY = (
+    Command(
+        "create",
+        "open a terminal in a directory: in the tmux that you are in, else in LLMC's own",
+        ("llmc pty create ~/code/shop", "llmc pty create . --cli claude", "llmc pty create . --command 'make test'"),
+        (
+            word("directory", metavar="DIR", type=some_path, help="where it begins"),
+            TERMINAL_NAME,
+            CLI,
+            word("--command", metavar="CMD", type=some_line, help="typed into its shell"),
+        ),
+    ),
+    Command(
+        "adopt",
+        "watch a window that is there already; closing it stays up to you",
+        ("llmc pty adopt", "llmc pty adopt work:2 --name build"),
+        (
+            word("target", metavar="TARGET", nargs="?", type=some_name, help="as tmux has it (default: where you are)"),
+            TERMINAL_NAME,
+            CLI,
+        ),
+    ),
+    Command("list", "the terminals that are there", ("llmc pty list", "llmc pty list --json")),
+    Command("switch", "bring a terminal in front of you", ("llmc pty switch shop",), (TERMINAL,)),
+    Command(
+        "close",
+        "close a terminal that was opened here, forget one that was adopted",
+        ("llmc pty close shop",),
+        (TERMINAL,),
+    ),
+    Command(
+        "watch",
+        "watch the terminals: keeps the status current and calls you",
+        ("llmc pty watch --detach", "llmc pty watch --interval 2 --stable 2", "llmc pty watch --stop"),
+        (
+            word(
+                "--interval", metavar="S", type=some_seconds, default=5.0, help="between two safety looks (default 5)"
+            ),
+            word(
+                "--stable",
+                metavar="N",
+                type=some_looks,
+                help="unchanged looks until a screen counts (default: as its pack says)",
+            ),
+            flag("--once", text="look once, show the result and end"),
+            flag("--detach", "-d", text="in the background"),
+            flag("--stop", text="end the watcher that runs"),
+        ),
+    ),
+    Command(
+        "status",
+        "every terminal's state, from the cache",
+        ("llmc pty status", "llmc pty status --json", "llmc pty status --short"),
+        (flag("--short", text="one short line, for a status line"),),
+    ),
+    Command(
+        "tail",
+        "how a terminal came to be in its state, from the cache",
+        ("llmc pty tail shop", "llmc pty tail shop --follow"),
+        (
+            TERMINAL,
+            FOLLOW,
+            word("-n", "--lines", type=some_lines, default=20, metavar="N", help="how many (default 20)"),
+        ),
+    ),
+    Command(
+        "statusline",
+        "show the terminals in tmux's status line",
+        ("llmc pty statusline install", "llmc pty statusline remove"),
+        (word("action", choices=("install", "remove"), help="remove brings back what was there"),),
+    ),
+    Command(
+        "classify",
+        "what the classifier says of one screen, and which cue decided",
+        (
+            "tmux capture-pane -p | llmc pty classify --cli claude -",
+            "llmc pty classify --cli codex screen.txt --title 'demo' --command node --json",
+        ),
+        (
+            word("file", metavar="FILE", nargs="?", default="-", type=some_path, help="the screen (default: -, stdin)"),
+            word("--cli", metavar="C", type=some_name, help="its pack (default: the one of --command)"),
+            word("--title", metavar="T", default="", help="the title of the terminal"),
+            word("--command", metavar="CMD", default="", help="the process in the foreground"),
+            word("--cursor", metavar="X,Y", type=some_cursor, help="where the cursor is, counted from 0"),
+        ),
+    ),
+)
