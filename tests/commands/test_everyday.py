@@ -177,23 +177,11 @@ def feedback_file(story: Story) -> Path:
 def test_who_has_reviewed_nothing_is_told_what_to_do(up: Story) -> None:
     for words in (("accept",), ("reject", "no")):
         said = up.llmc(*words, code=1)
-        assert "no work was reviewed that still waits" in said.err
+        assert "no work was reviewed yet" in said.err
         assert "nothing waits for review: see `llmc status`" in said.err
     assert "no work waits for review" in up.llmc("review", code=1).err
     up.work("adam", "write a.txt x", "commit Add a")
     assert "llmc review adam" in up.llmc("accept", code=1).err
-
-
-def test_only_what_was_seen_is_accepted_by_default(up: Story) -> None:
-    up.work("adam", "write a.txt x", "commit Add a")
-    up.llmc("review")
-    up.llmc("reject", script("write a.txt y", "commit Say y"))
-    up.until(lambda: up.worker("adam").work is Work.NEEDS_REVIEW)
-    assert "look at it first: `llmc review adam`" in up.llmc("accept", code=1).err
-    assert up.subjects() == ["first"]
-    up.llmc("review")
-    up.llmc("accept")
-    assert "nothing waits for review" in up.llmc("accept", code=1).err
 
 
 def test_what_is_accepted_cannot_be_accepted_again(up: Story) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from llmc.core.effects import ResetWorktree
 from llmc.core.moves.change import with_steps
-from llmc.core.pool import ends_review, how_to_free, is_free, next_free, next_to_review
+from llmc.core.pool import how_to_free, is_free, next_free, next_to_review
 from llmc.model import Evidence, Session, Work, Worker
 
 NOBODY = frozenset()
@@ -89,23 +89,3 @@ def test_the_nearest_way_to_a_free_worker(workers, way):
     assert how_to_free([*workers, worker("only", session=Session.DOWN)], frozenset({"only"})) == how_to_free(
         workers, NOBODY
     )
-
-
-REVIEWED = worker(work=Work.NEEDS_REVIEW, commit_sha="1")
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "signal", "over"),
-    [
-        (REVIEWED, {"work": Work.IDLE}, "git.merged", True),
-        (REVIEWED, {"work": Work.REJECTED}, "command.reject", False),
-        (replace(REVIEWED, work=Work.REJECTED), {"work": Work.NEEDS_REVIEW}, "delivery", False),
-        (replace(REVIEWED, work=Work.REJECTED), {"work": Work.NEEDS_REVIEW}, "hook.turn_end", True),
-        (replace(REVIEWED, work=Work.WORKING), {"work": Work.NEEDS_REVIEW}, "timer", True),
-        (replace(REVIEWED, work=Work.REBASING), {"work": Work.NEEDS_REVIEW, "commit_sha": "2"}, "git.rebased", False),
-        (REVIEWED, {"commit_sha": "2"}, "git.commit", True),
-        (REVIEWED, {}, "git.commit", False),
-    ],
-)
-def test_a_review_counts_as_long_as_the_work_is_what_was_seen(before, after, signal, over):
-    assert ends_review(before, replace(before, **after), signal) is over

@@ -90,7 +90,7 @@ def told(receipt: Receipt, worker: str) -> Result:
 
 
 def reviewed_or_named(site: Site, name: str | None) -> str:
-    """The worker that was named, else the one that was reviewed last and has been neither accepted nor sent back."""
+    """The worker that was named, else the one that was reviewed last."""
     if name is not None:
         return site.worker(name).name
     state = site.ledger.load()
@@ -100,7 +100,7 @@ def reviewed_or_named(site: Site, name: str | None) -> str:
     hint = (
         f"look at it first: `llmc review {waiting.name}`" if waiting else "nothing waits for review: see `llmc status`"
     )
-    raise LlmcError("no work was reviewed that still waits", hint)
+    raise LlmcError("no work was reviewed yet", hint)
 
 
 def wait_until_settled(site: Site, name: str) -> Worker:

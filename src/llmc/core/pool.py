@@ -30,20 +30,6 @@ def how_to_free(workers: Iterable[Worker], excluded: frozenset[str]) -> str:
     return "`llmc status` tells what they are at; `llmc add NAME` makes another worker"
 
 
-def ends_review(before: Worker, after: Worker, signal: str) -> bool:
-    """Whether work that was reviewed is done with, or has become something that nobody has looked at yet.
-
-    Feedback that did not reach the agent leaves it as it was, and so does a rebase.
-    """
-    if after.work is Work.IDLE:
-        return True
-    if after.work is not Work.NEEDS_REVIEW or signal == "delivery":
-        return False
-    if before.work is Work.NEEDS_REVIEW:
-        return signal == "git.commit" and after.commit_sha != before.commit_sha
-    return before.work in (Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT)
-
-
 def next_to_review(workers: Iterable[Worker]) -> Worker | None:
     """The work that has waited for longest."""
     waiting = [w for w in workers if w.work is Work.NEEDS_REVIEW]

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from llmc.core.events import Event, SessionReady, TaskGiven
 from llmc.core.lifecycle import Decision, decide
 from llmc.core.policy import Policy
-from llmc.core.pool import ends_review
 from llmc.errors import LlmcError
 from llmc.model import Json, State, Worker
 from llmc.store.event_log import EventLog, LoggedEvent
@@ -57,7 +56,7 @@ class Ledger:
             # Reports that change nothing leave no trace: to read them once more is to read them for the first time.
             if marks is not None and any(decision.changed for decision in decisions):
                 worker = replace(worker, kept_reports=marks)
-            return _with_worker(_without_old_review(state, decisions), worker)
+            return _with_worker(state, worker)
 
         self.state.transact(change)
         told = zip(events, decisions, strict=True)
@@ -155,15 +154,6 @@ def _find(state: State, name: str) -> Worker:
         known = ", ".join(state.workers) or "there are none yet"
         raise UnknownWorkerError(f"there is no worker named {name!r}", f"the workers are: {known}")
     return worker
-
-
-def _without_old_review(state: State, decisions: Sequence[Decision]) -> State:
-    """Who was reviewed last is who is accepted by default: only as long as that is what was looked at."""
-    over = any(
-        each.worker.name == state.last_reviewed_worker and ends_review(each.before, each.worker, each.signal)
-        for each in decisions
-    )
-    return replace(state, last_reviewed_worker=None) if over else state
 
 
 def _with_worker(state: State, worker: Worker) -> State:
