@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from llmc.cli.main import main
+from llmc.store.config_file import set_value
 from testing.damage import root as root
 from testing.damage import source as source
 
@@ -19,7 +20,7 @@ DEMO = f'exec "{sys.executable}" -P -m llmc.agents.demo "$@"'
 def programs(tmp_path, monkeypatch):
     directory = tmp_path / "bin"
     directory.mkdir()
-    for name in ("git", "tmux", "bash", "sh", "env", "cat", "mv", "mktemp", "date", "sleep"):
+    for name in ("git", "tmux", "bash", "sh", "env", "cat", "mv", "mktemp", "date", "sleep", "tr"):
         (directory / name).symlink_to(shutil.which(name))
     monkeypatch.setenv("PATH", str(directory))
     return directory
@@ -109,3 +110,13 @@ def test_a_cli_that_ends_at_once(programs, tried):
     _, found, _ = tried()
     (prompt,) = [check for check in found["opencode"]["checks"] if check["name"] == "prompt"]
     assert (prompt["verdict"], "exit code 3" in prompt["words"]) == ("failed", True)
+
+
+def test_the_model_of_one_agent_is_not_given_to_another(programs, tried, root):
+    set_value(root.config_file, "defaults.agent", "claude")
+    set_value(root.config_file, "defaults.model", "opus")
+    write_cli(programs, "opencode", "1.18.3", 'tr -d "\\n" < "$OPENCODE_CONFIG"; exit 3')
+    _, found, _ = tried()
+    (prompt,) = [check for check in found["opencode"]["checks"] if check["name"] == "prompt"]
+    assert "autoupdate" in prompt["words"]
+    assert "model" not in prompt["words"]

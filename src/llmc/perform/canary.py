@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from llmc.agents.base import Agent, LaunchOrder
 from llmc.agents.registry import agent_named
-from llmc.config import Config
+from llmc.config import Config, WorkerOptions
 from llmc.core import events as ev
 from llmc.core.effects import Deliver, Purpose, StartSession, to_step
 from llmc.core.policy import Policy
@@ -48,11 +48,16 @@ def try_agent(host: Host, name: str, config: Config) -> Trial:
     version = _version(host, program)
     checks = [check_version(version, agent.pack)]
     try:
-        with _place(host, config) as site:
+        with _place(host, _only(name, config)) as site:
             checks += _tried(site, name, agent)
     except LlmcError as failure:
         checks.append(Check("start", Verdict.FAILED, failure.what))
     return Trial(name, program, True, version, agent.pack.label, tuple(checks))
+
+
+def _only(name: str, config: Config) -> Config:
+    """Settings with one worker, who has this agent: the default model, for one, is another agent's."""
+    return replace(config, workers=MappingProxyType({NAME: WorkerOptions(agent=name)}))
 
 
 def _program(agent: Agent) -> str:
@@ -79,7 +84,7 @@ def _place(host: Host, config: Config) -> Iterator[Site]:
         git.run(worktree, "init", "--quiet")
         git.run(worktree, "commit", "--quiet", "--allow-empty", "-m", "first", env=LLMC_IDENTITY)
         ledger = Ledger(StateFile(root.path), EventLog(root.event_log), WorkerLog(root.logs), lambda _: Policy())
-        site = Site(root, replace(config, workers=MappingProxyType({})), host, git, tmux, ledger)
+        site = Site(root, config, host, git, tmux, ledger)
         try:
             yield site
         finally:
