@@ -23,6 +23,8 @@ const report = (event, more) => {
   } catch (e) {}
 }
 const text = (parts) => (parts || []).filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("")
+// The patterns are of the parts of a command line, without what joins them.
+const asked = (p) => p.metadata?.command || (p.patterns || []).join(" ")
 const kind = (error) => {
   const status = error?.data?.statusCode
   if (status === 429) return "rate_limit"
@@ -34,7 +36,7 @@ export const Llmc = async () => {
   let failed = false
   const on = {
     "session.created": (p) => { if (p.info?.parentID) children.add(p.info.id) },
-    "permission.asked": (p) => report("permission", { tool: p.permission, command: (p.patterns || []).join(" ") }),
+    "permission.asked": (p) => report("permission", { tool: p.permission, command: asked(p) }),
     "question.asked": (p) => report("question", { text: p.questions?.[0]?.question || "" }),
     "permission.replied": () => report("activity", { tool: "permission" }),
     "question.replied": () => report("activity", { tool: "question" }),
