@@ -80,7 +80,7 @@ def has_finished_in_its_conversation(root: AgentRoot) -> None:
     assert any(TASK in turn.text for turn in last.turns), "the model knows of the task only by the conversation before"
 
 
-@agents("claude", "codex", "gemini")
+@agents("claude", "codex", "gemini", "opencode")
 @pytest.mark.timeout(400)
 def test_killed_in_the_middle_it_goes_on_in_its_conversation(agent_machine: AgentMachine, tmp_path: Path) -> None:
     root = in_the_middle(agent_machine, tmp_path, "auto")

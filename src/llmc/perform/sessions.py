@@ -58,7 +58,9 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
         return ev.SessionFailed(site.now(), step.id, gone, hopeless=True)
     began = site.now()
     pane = _launch(site, worker, launch)
-    result = _wait_until_ready(site, worker, step, agent, pane, began)
+    # A conversation from before is shown with the failure that it ended in, or with half a turn that looks like one.
+    states = frozenset({"READY", "ERROR"} if resume else {"READY"})
+    result = _wait_until_ready(site, worker, step, agent, pane, began, states)
     if not isinstance(result, ev.SessionReady):
         return result
     return replace(result, resumed=bool(resume), go_on=going_on_text(site, worker, resumed=bool(resume)))
@@ -112,7 +114,9 @@ def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
     return site.tmux.new_session(worker.session_id, worker.worktree_path, launch.argv, env, size)
 
 
-def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, began: float) -> ev.StepResult:
+def _wait_until_ready(
+    site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, began: float, states: frozenset[str]
+) -> ev.StepResult:
     """Passes the dialogs of the start; waits for the prompt, and for the first report where one is due."""
     until = time.monotonic() + agent.ready_timeout_secs
     drawn_at: float | None = None
@@ -132,7 +136,7 @@ def _wait_until_ready(site: Site, worker: Worker, step: Step, agent: Agent, pane
         # It may draw its input line, and report, long before it reads what is typed there.
         reads = not site.host.has_unread_input(facts.tty)
         reported = agent.reports_events and _reported_start(site, worker, agent, began)
-        drawn = reading.state == "READY" and reading.composer == ""
+        drawn = reading.state in states and reading.composer == ""
         ready = reads and (drawn or (reported and agent.screen_unknown and reading.state != "NEEDS_CONFIRMATION"))
         drawn_at = (drawn_at or time.monotonic()) if ready else None
         if drawn_at is not None:
