@@ -272,6 +272,15 @@ def test_wrapped_lines_are_joined(tmux):
     assert long in tmux.look(pane.id)[1]
 
 
+def test_rows_that_a_program_draws_itself_stay_apart(tmux):
+    rows = ["a" * SIZE[0], "b" * SIZE[0], "c"]
+    pane = start(tmux, "adam", "sh", "-c", rf"printf '\033[?1049h\033[H{''.join(rows)}'; exec sleep 600")
+    wait_until(lambda: "c" in tmux.capture(pane.id))
+    assert tmux.capture(pane.id).split("\n")[:3] == rows
+    with tmux.talking("adam") as channel:
+        assert channel.look(pane.id)[1].split("\n")[:3] == rows
+
+
 def test_history_is_there_when_asked_for(tmux):
     pane = start(tmux, "adam", "sh", "-c", "seq 1 200; exec sleep 600")
     wait_until(lambda: "200" in tmux.capture(pane.id))

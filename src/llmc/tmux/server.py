@@ -181,8 +181,7 @@ class Tmux:
 
     def capture(self, pane: str, *, history: int = 0) -> str:
         """The screen as text; wrapped lines are joined."""
-        start = ("-S", f"-{history}") if history else ()
-        return self._ask("capture-pane", "-p", "-J", "-t", pane, *start)
+        return self._ask(*_capture(pane, history))
 
     def captures(self, panes: Sequence[str]) -> list[str]:
         """The screens of many panes as they are drawn, colours included, by one call. A pane that is gone raises."""
@@ -194,7 +193,7 @@ class Tmux:
 
     def look(self, pane: str) -> tuple[Pane, str]:
         """The pane's facts and its screen, in one call."""
-        text = self._ask("display-message", "-p", "-t", pane, PANE_FORMAT, ";", "capture-pane", "-p", "-J", "-t", pane)
+        text = self._ask("display-message", "-p", "-t", pane, PANE_FORMAT, ";", *_capture(pane))
         facts, _, screen = text.partition("\n")
         return _pane(facts), screen
 
@@ -260,6 +259,12 @@ def _channel(talk: Talk) -> ControlChannel | None:
         return ControlChannel(talk)
     except EOFError:
         return None
+
+
+def _capture(pane: str, history: int = 0) -> tuple[str, ...]:
+    """Who draws on the alternate screen places every row: one that fills the width is not wrapped into the next."""
+    drawn = f"capture-pane -p -t {pane}" + (f" -S -{history}" if history else "")
+    return ("if-shell", "-F", "-t", pane, "#{alternate_on}", drawn, f"{drawn} -J")
 
 
 def _say(text: str) -> tuple[str, ...]:
