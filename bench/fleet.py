@@ -23,7 +23,7 @@ from llmc.model import Session, Turn, Worker
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.config_file import set_value
-from llmc.tmux.server import CONFIGURATION
+from llmc.tmux.configuration import configuration
 from testing.roots import make_repository, make_root, own_environment, own_tmux
 from testing.waiting import wait_until
 
@@ -65,7 +65,7 @@ def quiet_fleet(workers: int, *, patrol_secs: int, agents: str = "") -> Iterator
 def _bring_up(root: Root, workers: int) -> tuple[str, ...]:
     """Without the time that real agents take to start: sessions and records as they would be afterwards."""
     site = open_site(root)
-    Path(root.tmux_configuration).write_text(CONFIGURATION.format(width=SIZE[0], height=SIZE[1]))
+    Path(root.tmux_configuration).write_text(configuration(*SIZE))
     site.tmux.start(root.tmux_configuration)
     tip = fetch_source(site.git, root.path, "main")
     names = tuple(f"worker{number}" for number in range(workers))

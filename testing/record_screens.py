@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
-from llmc.tmux.server import CONFIGURATION, Tmux
+from llmc.tmux.server import Tmux
 from testing.models.steps import Step
 from testing.real_agents import PROJECT, AgentMachine, machine_for
 from testing.real_clis import AGENTS, RealAgent
@@ -151,7 +152,7 @@ def _on_a_new_machine(
             repository = make_repository(Path(directory) / "demo")
             tmux = Tmux(machine.host, "llmc-tour")
             settings = Path(directory) / "tmux.conf"
-            settings.write_text(CONFIGURATION.format(width=size[0], height=size[1]))
+            settings.write_text(configuration(*size))
             tmux.start(str(settings))
             tour(Tour(machine, tmux, repository, size, into, {"COLORTERM": colours}))
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from llmc.host.local import LocalHost
-from llmc.tmux.server import CONFIGURATION, Tmux
+from llmc.tmux.configuration import configuration
+from llmc.tmux.server import Tmux
 from testing.record_screens import SCREENS
 from testing.recordings import keep_frame
 from testing.roots import make_repository, own_environment
@@ -97,7 +98,7 @@ def record(size: tuple[int, int], into: Path) -> None:
         for name, content in {**files, "broken.mk": "all:\n\t@echo cc demo.c; exit 2\n"}.items():
             (repository / name).write_text(content)
         settings = Path(directory) / "tmux.conf"
-        settings.write_text(CONFIGURATION.format(width=size[0], height=size[1]))
+        settings.write_text(configuration(*size))
         tmux = Tmux(LocalHost(), "llmc-shell")
         tmux.start(str(settings))
         try:

@@ -11,7 +11,8 @@ import pytest
 
 from llmc.host.local import LocalHost
 from llmc.host.processes import is_running
-from llmc.tmux.server import CONFIGURATION, Tmux
+from llmc.tmux.configuration import configuration
+from llmc.tmux.server import Tmux
 from testing.waiting import wait_until
 
 SOCKET = "llmc-test"
@@ -22,7 +23,7 @@ SIZE = (120, 30)
 def private_tmux(tmp_path: Path) -> Iterator[Tmux]:
     """A running server of the test's own, configured as LLMC configures it, that ends with the test."""
     settings = tmp_path / "tmux.conf"
-    settings.write_text(CONFIGURATION.format(width=SIZE[0], height=SIZE[1]))
+    settings.write_text(configuration(*SIZE))
     tmux = Tmux(LocalHost(), SOCKET)
     tmux.start(str(settings))
     try:

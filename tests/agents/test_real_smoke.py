@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
-from llmc.tmux.server import CONFIGURATION, Tmux
+from llmc.tmux.server import Tmux
 from testing.real_agents import AgentMachine, own_namespace
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
@@ -54,10 +55,10 @@ def test_everything_inside_ends_with_it(tmp_path: Path) -> None:
         assert reader.read() == b""  # until nobody can any more
 
 
-def start_agent(machine: AgentMachine, repository: Path, configuration: Path) -> tuple[Tmux, Pane]:
-    configuration.write_text(CONFIGURATION.format(width=SIZE[0], height=SIZE[1]))
+def start_agent(machine: AgentMachine, repository: Path, settings: Path) -> tuple[Tmux, Pane]:
+    settings.write_text(configuration(*SIZE))
     tmux = Tmux(machine.host, "llmc-smoke")
-    tmux.start(str(configuration))
+    tmux.start(str(settings))
     pane = tmux.new_session("agent", str(repository), machine.agent.argv, {}, SIZE)
     wait_for_screen(tmux, pane, machine.agent.composer)
     return tmux, pane

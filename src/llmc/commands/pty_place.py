@@ -11,7 +11,8 @@ from llmc.host.base import Host
 from llmc.observe.terminals_there import Presence, look_for
 from llmc.root import Root, find_terminals_root
 from llmc.store.terminals import Terminals
-from llmc.tmux.server import CONFIGURATION, Tmux
+from llmc.tmux.configuration import configuration
+from llmc.tmux.server import Tmux
 from llmc.tmux.windows import own_server
 
 USUAL_SIZE = (200, 50)
@@ -31,7 +32,7 @@ class Place:
         """LLMC's server, started where it does not run."""
         Path(self.root.terminals).mkdir(mode=0o700, parents=True, exist_ok=True)
         settings = Path(self.root.terminals, "tmux.conf")
-        settings.write_text(CONFIGURATION.format(width=USUAL_SIZE[0], height=USUAL_SIZE[1]), encoding="utf-8")
+        settings.write_text(configuration(*USUAL_SIZE), encoding="utf-8")
         tmux = Tmux(self.host, self.root.tmux_socket)
         tmux.start(str(settings))
         return tmux

@@ -17,8 +17,8 @@ from llmc.perform.going_on import going_on_text
 from llmc.site import Site
 from llmc.store.lock import is_held
 from llmc.store.spool import peek
+from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane, last_words
-from llmc.tmux.server import CONFIGURATION
 
 LOOK_EVERY_SECS = 0.05
 EVENTS_WITHIN_SECS = 3.0
@@ -103,7 +103,7 @@ def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
             os.symlink(target, path)
     defaults = site.config.defaults
     size = (defaults.terminal_width, defaults.terminal_height)
-    Path(site.root.tmux_configuration).write_text(CONFIGURATION.format(width=size[0], height=size[1]))
+    Path(site.root.tmux_configuration).write_text(configuration(*size))
     site.tmux.start(site.root.tmux_configuration)
     env = {
         "LLMC_WORKER": worker.name,

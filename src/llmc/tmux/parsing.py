@@ -25,6 +25,7 @@ PANE_FIELDS = (
     "session_attached",
     "pid",
     "window_id",
+    "@rows_kept",
     "pane_title",
 )
 # A program may call itself whatever it likes; of the other fields tmux itself keeps tabs and newlines out.
@@ -52,6 +53,8 @@ class Pane:
     attached: int
     server_pid: int
     window: str
+    rows_kept: int | None
+    """How many rows a dead one had, when what it showed was put aside; None before that."""
     title: str
 
 
@@ -75,6 +78,7 @@ def parse_pane(line: str) -> Pane:
         attached=int(row["session_attached"] or 0),
         server_pid=int(row["pid"] or 0),
         window=row["window_id"],
+        rows_kept=_number(row["@rows_kept"]),
         title=row["pane_title"],
     )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed, Host, Talk
+from llmc.tmux.configuration import LAST_SCREEN, calming
 from llmc.tmux.control import ControlChannel
 from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_pane, says_no_sessions
 
@@ -29,29 +30,6 @@ NESTING = frozenset(
         *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"),
     )
 )
-
-CONFIGURATION = """\
-set -g remain-on-exit on
-set -g exit-empty off
-set -g default-size {width}x{height}
-set -g window-size latest
-# A person sees the terminal at the size of theirs; when the last one has left, it gets its own size back.
-%hidden FOLLOW="if-shell -F '#{{client_control_mode}}' '' 'set-option -w -u window-size'"
-%hidden OTHER_SIZE="#{{!=:#{{window_width}}x#{{window_height}},#{{@columns}}x#{{@rows}}}}"
-%hidden LEFT="#{{&&:#{{@columns}},#{{&&:#{{==:#{{session_attached}},0}},$OTHER_SIZE}}}}"
-%hidden BACK="run-shell -C '#{{S:#{{?$LEFT,resize-window -t =#{{session_name}}: -x #{{@columns}} -y #{{@rows}} ; ,}}}}'"
-set-hook -g client-attached "$FOLLOW"
-set-hook -g client-session-changed[0] "$FOLLOW"
-set-hook -g client-session-changed[1] "$BACK"
-set-hook -g client-detached "$BACK"
-set -g history-limit 20000
-set -g escape-time 0
-set -g focus-events on
-set -g allow-rename off
-set -g automatic-rename off
-set -g status-left-length 40
-set -g status-right ''
-"""
 
 
 class TmuxError(LlmcError):
@@ -173,15 +151,18 @@ class Tmux:
 
     def kill_session(self, name: str) -> None:
         """Ends the session; one that is not there is no failure."""
-        answer = self.run("kill-session", "-t", f"={name}")
-        if not answer.ok and "can't find session" not in answer.complaint and not says_no_sessions(answer.complaint):
+        buffer = f"run-shell -C -t ={name}: 'delete-buffer -b {LAST_SCREEN}#{{pane_id}}'"
+        forget = ("if-shell", "-F", "-t", f"={name}:", "#{@rows_kept}", buffer)
+        answer = self.run(*calming(name), ";", *forget, ";", "kill-session", "-t", f"={name}")
+        gone = "can't find session" in answer.complaint or says_no_sessions(answer.complaint)
+        if not answer.ok and not gone and not says_no_pane(answer.complaint):
             raise TmuxError(f"tmux kill-session: {answer.complaint}", "run `llmc doctor`")
 
     # --- reading and typing -----------------------------------------------------------------------
 
     def capture(self, pane: str, *, history: int = 0) -> str:
         """The screen as text; wrapped lines are joined."""
-        return self._ask(*_capture(pane, history))
+        return self._look(pane, history)[1]
 
     def captures(self, panes: Sequence[str]) -> list[str]:
         """The screens of many panes as they are drawn, colours included, by one call. A pane that is gone raises."""
@@ -193,9 +174,20 @@ class Tmux:
 
     def look(self, pane: str) -> tuple[Pane, str]:
         """The pane's facts and its screen, in one call."""
-        text = self._ask("display-message", "-p", "-t", pane, PANE_FORMAT, ";", *_capture(pane))
-        facts, _, screen = text.partition("\n")
-        return _pane(facts), screen
+        return self._look(pane, 0)
+
+    def _look(self, pane: str, history: int) -> tuple[Pane, str]:
+        text = self._ask("display-message", "-p", "-t", pane, PANE_FORMAT, ";", *_capture(pane, history))
+        line, _, screen = text.partition("\n")
+        facts = _pane(line)
+        return facts, screen if facts.rows_kept is None else self._last_screen(facts.id, facts.rows_kept + history)
+
+    def _last_screen(self, pane: str, rows: int) -> str:
+        """What a dead pane showed in the end; its screen is empty by now."""
+        # By a client of its own: tmux refuses to show a buffer where it has answered something else before.
+        kept = replace(self, channel=None).run("show-buffer", "-b", LAST_SCREEN + pane)
+        # One row more: all has moved up to make room for "Pane is dead".
+        return "".join(kept.text.splitlines(keepends=True)[-(rows + 1) :])
 
     def leave_copy_mode(self, pane: str) -> None:
         self._ask("if-shell", "-F", "-t", pane, "#{pane_in_mode}", f"copy-mode -q -t {pane}")
@@ -234,7 +226,8 @@ class Tmux:
         self._ask("send-keys", "-t", pane, *keys)
 
     def attach_command(self, session: str, *, read_only: bool) -> list[str]:
-        return ["tmux", *self._address, "attach-session", "-t", f"={session}", *(["-r"] if read_only else [])]
+        attach = ("attach-session", "-t", f"={session}", *(("-r",) if read_only else ()))
+        return ["tmux", *self._address, *calming(session), ";", *attach]
 
 
 def _pane(line: str) -> Pane:
