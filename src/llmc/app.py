@@ -79,7 +79,7 @@ def open_site(root: Root) -> Site:
         WorkerLog(root.logs, max_bytes=config.log.max_bytes, keep=config.log.keep),
         lambda name: policy_for(config, name),
     )
-    return Site(root, config, host, Git(host), Tmux(host, root.tmux_socket), ledger)
+    return Site(root, config, host, Git(host), Tmux(host, root.tmux_socket, root.tmux_turns), ledger)
 
 
 def policy_for(config: Config, worker: str) -> Policy:

@@ -136,6 +136,10 @@ class Root:
         return self.inside("run", "tmux.conf")
 
     @property
+    def tmux_turns(self) -> str:
+        return self.inside("run", "tmux.lock")
+
+    @property
     def tmux_socket(self) -> str:
         """The name of this root's own tmux server."""
         return f"llmc-{zlib.crc32(self.path.encode('utf-8', 'surrogateescape')):08x}"

@@ -6,6 +6,8 @@ import os
 import shlex
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -514,3 +516,29 @@ def test_a_server_that_a_test_leaves_behind_is_found_and_ended(tmux):
     assert end_servers(os.environ["TMUX_TMPDIR"]) == [SOCKET]
     assert not is_running(server)
     assert end_servers(os.environ["TMUX_TMPDIR"]) == []
+
+
+# --- many at once ---------------------------------------------------------------------------------
+
+
+def test_sessions_may_begin_and_end_while_others_talk_to_the_server(tmux, tmp_path):
+    """Without taking turns tmux 3.3a is dead within a second, with every session."""
+    tmux = replace(tmux, turns=str(tmp_path / "turns"))
+    witness = sleeper(tmux, "witness")
+
+    def come_and_go(name):
+        for _ in range(25):
+            sleeper(tmux, name)
+            tmux.kill_session(name)
+
+    def talk():
+        for _ in range(25):
+            with tmux.talking("witness") as talking:
+                assert talking.look(witness.id)[0].pid == witness.pid
+
+    with ThreadPoolExecutor(5) as pool:
+        done = [pool.submit(come_and_go, name) for name in ("adam", "baker")]
+        done += [pool.submit(talk) for _ in range(3)]
+        for each in done:
+            each.result()
+    assert tmux.panes()["witness"].server_pid == witness.server_pid

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,6 +59,9 @@ class Host(Protocol):
 
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
         """Starts a program that is spoken to in lines."""
+
+    def alone(self, path: str, within: float) -> AbstractContextManager[None]:
+        """Whoever else asks for this path waits; after `within` seconds they go on all the same."""
 
     def which(self, program: str) -> str | None: ...
 

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import termios
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from fcntl import ioctl
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from llmc.errors import LlmcError
 from llmc.host.base import Completed, Talk
 from llmc.host.processes import family, kill
 from llmc.host.talking import TalkingProgram
+from llmc.host.turns import alone
 
 PIPES_CLOSE_WITHIN_SECS = 1.0
 
@@ -69,6 +70,9 @@ class LocalHost:
 
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
         return TalkingProgram(argv, env)
+
+    def alone(self, path: str, within: float) -> AbstractContextManager[None]:
+        return alone(path, within)
 
     def which(self, program: str) -> str | None:
         return shutil.which(program)

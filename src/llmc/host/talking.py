@@ -8,8 +8,10 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 ANSWERS_WITHIN_SECS = 10.0
+LEAVES_WITHIN_SECS = 2.0
 
 
 class TalkingProgram:
@@ -54,5 +56,13 @@ class TalkingProgram:
         return data
 
     def close(self) -> None:
-        with self._process:
-            self._process.kill()
+        """Lets the program leave by itself, as it wants to when nobody speaks any more."""
+        assert self._process.stdin is not None
+        with self._process, suppress(EOFError, OSError):
+            self._process.stdin.close()
+            until = time.monotonic() + LEAVES_WITHIN_SECS
+            try:
+                while True:
+                    self._read(until)
+            finally:
+                self._process.kill()

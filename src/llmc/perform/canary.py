@@ -77,7 +77,7 @@ def _place(host: Host, config: Config) -> Iterator[Site]:
     """A root of its own with a little repository; everything in it ends with it."""
     with tempfile.TemporaryDirectory(prefix="llmc-canary-", ignore_cleanup_errors=True) as directory:
         root = Root(directory)
-        git, tmux = Git(host), Tmux(host, root.tmux_socket)
+        git, tmux = Git(host), Tmux(host, root.tmux_socket, root.tmux_turns)
         worktree = root.worktree(NAME)
         for path in (worktree, root.inside("run", "locks"), root.logs):
             Path(path).mkdir(mode=0o700, parents=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from llmc.errors import LlmcError
@@ -14,6 +14,7 @@ from llmc.tmux.control import ControlChannel
 from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_pane, says_no_sessions
 
 MINIMUM = (3, 2)
+TURN_SECS = 10.0
 SAID_BYTES = 16_384
 
 # Variables that would make an agent believe that it runs inside another one, in the caller's tmux, or make its
@@ -45,6 +46,8 @@ class Tmux:
     host: Host
     socket: str
     """The name of the server (`-L`), or the path of its socket (`-S`)."""
+    turns: str = ""
+    """A file by which those who talk to the server, and those who make and end sessions, take turns."""
     channel: ControlChannel | None = None
 
     @contextmanager
@@ -52,11 +55,18 @@ class Tmux:
         """The same server through one client that stays for a while: many questions, one process."""
         # -N: attaching to a server that is gone would start another one.
         attach = ("-N", "-C", "attach-session", "-f", "no-output,ignore-size", "-t", f"={session}")
-        talk = self.host.talk_to(["tmux", "-u", *self._address, *attach], self._environment())
+        with self._alone():
+            talk = self.host.talk_to(["tmux", "-u", *self._address, *attach], self._environment())
+            channel = _channel(talk)
         try:
-            yield replace(self, channel=_channel(talk))
+            yield replace(self, channel=channel)
         finally:
-            talk.close()
+            with self._alone():
+                talk.close()
+
+    def _alone(self) -> AbstractContextManager[None]:
+        """tmux 3.3a dies, with every session, when one begins or ends while such a client comes or goes."""
+        return self.host.alone(self.turns, TURN_SECS) if self.turns else nullcontext()
 
     def run(self, *command: str, stdin: bytes = b"", timeout: float = 20.0) -> Completed:
         if self.channel is not None and self.channel.usable and not stdin:
@@ -139,7 +149,7 @@ class Tmux:
         variables = [word for key, value in env.items() for word in ("-e", literal(f"{key}={value}"))]
         directory = literal(cwd.replace("#", "##"))  # tmux would look for its variables in it
         width, height = map(str, size)
-        line = self._ask(
+        command = (
             *("new-session", "-d", "-P", "-F", PANE_FORMAT, "-s", name, "-c", directory, "-x", width, "-y", height),
             *variables,
             "--",
@@ -147,13 +157,16 @@ class Tmux:
             *(";", "set-option", "-t", f"={name}:", "@columns", width),
             *(";", "set-option", "-t", f"={name}:", "@rows", height),
         )
+        with self._alone():
+            line = self._ask(*command)
         return _pane(line.rstrip("\n"))
 
     def kill_session(self, name: str) -> None:
         """Ends the session; one that is not there is no failure."""
         buffer = f"run-shell -C -t ={name}: 'delete-buffer -b {LAST_SCREEN}#{{pane_id}}'"
         forget = ("if-shell", "-F", "-t", f"={name}:", "#{@rows_kept}", buffer)
-        answer = self.run(*calming(name), ";", *forget, ";", "kill-session", "-t", f"={name}")
+        with self._alone():
+            answer = self.run(*calming(name), ";", *forget, ";", "kill-session", "-t", f"={name}")
         gone = "can't find session" in answer.complaint or says_no_sessions(answer.complaint)
         if not answer.ok and not gone and not says_no_pane(answer.complaint):
             raise TmuxError(f"tmux kill-session: {answer.complaint}", "run `llmc doctor`")
