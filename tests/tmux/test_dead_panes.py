@@ -99,8 +99,6 @@ def test_what_it_showed_can_be_read_whatever_happened_since(tmux: Tmux, screen: 
         assert LAST in tmux.capture(pane.id)
         assert LAST in tmux.look(pane.id)[1]
         assert LAST in tmux.capture(pane.id, history=100)
-    tmux.kill_session("adam")
-    assert tmux.run("list-buffers").text == ""
 
 
 def test_the_next_one_in_the_session_begins_with_a_screen_of_its_own(tmux: Tmux) -> None:

@@ -30,6 +30,7 @@ ALIVE = {
     "session_attached": "2",
     "pid": "99",
     "window_id": "@2",
+    "@last_screen": "",
     "@rows_kept": "",
     "pane_title": "✳ topic",
 }

@@ -7,13 +7,11 @@ a buffer first. tmux itself learns of some deaths late, so each of our own comma
 
 from __future__ import annotations
 
-LAST_SCREEN = "llmc-last-"
-"""Begins the name of the buffer with what a dead pane showed; its id follows."""
-_KEPT_LINES = 2000
 _CALM = (
-    f"capture-pane -J -S -{_KEPT_LINES} -b {LAST_SCREEN}#{{pane_id}} -t #{{pane_id}} ; "
-    "send-keys -R -t #{pane_id} ; set-option -p -t #{pane_id} @rows_kept #{pane_height}"
+    "capture-pane -J -S -2000{at} ; set-option -p -F{at} @last_screen '#{{buffer_name}}' ; "
+    "send-keys -R{at} ; set-option -p -F{at} @rows_kept '#{{pane_height}}'"
 )
+"""Not by `run-shell -C`: its commands crash the server, too, when the client that they run for has just left."""
 _UNCALM = "#{&&:#{pane_dead},#{==:#{@rows_kept},}}"
 
 _SETTINGS = """\
@@ -30,8 +28,8 @@ set-hook -g client-attached "$FOLLOW"
 set-hook -g client-session-changed[0] "$FOLLOW"
 set-hook -g client-session-changed[1] "$BACK"
 set-hook -g client-detached "$BACK"
-set-hook -g pane-died { if-shell -F 'UNCALM' { run-shell -C 'COMMANDS' } }
-bind-key d { if-shell -F 'UNCALM' { run-shell -C 'COMMANDS' } ; detach-client }
+set-hook -g pane-died { if-shell -F "UNCALM" { COMMANDS } }
+bind-key d { if-shell -F "UNCALM" { COMMANDS } ; detach-client }
 # The focus of a person's terminal is one more way to the same death.
 set -g focus-events off
 set -g history-limit 20000
@@ -45,10 +43,10 @@ set -g status-right ''
 
 def configuration(width: int, height: int) -> str:
     """The text of the server's configuration file; the size is that of terminals that nobody looks at."""
-    calm = _SETTINGS.replace("UNCALM", _UNCALM).replace("COMMANDS", _CALM)
+    calm = _SETTINGS.replace("UNCALM", _UNCALM).replace("COMMANDS", _CALM.format(at=""))
     return calm.replace("COLUMNSxROWS", f"{width}x{height}")
 
 
 def calming(session: str) -> tuple[str, ...]:
     """The command that has to come before one by which a client may come to the session's pane, or leave it."""
-    return ("if-shell", "-F", "-t", f"={session}:", _UNCALM, f"run-shell -C -t ={session}: '{_CALM}'")
+    return ("if-shell", "-F", "-t", f"={session}:", _UNCALM, _CALM.format(at=f" -t ={session}:"))

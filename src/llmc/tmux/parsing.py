@@ -25,6 +25,7 @@ PANE_FIELDS = (
     "session_attached",
     "pid",
     "window_id",
+    "@last_screen",
     "@rows_kept",
     "pane_title",
 )
@@ -53,8 +54,10 @@ class Pane:
     attached: int
     server_pid: int
     window: str
+    last_screen: str
+    """The buffer with what a dead one showed; empty before that was put aside."""
     rows_kept: int | None
-    """How many rows a dead one had, when what it showed was put aside; None before that."""
+    """How many rows it had then."""
     title: str
 
 
@@ -78,6 +81,7 @@ def parse_pane(line: str) -> Pane:
         attached=int(row["session_attached"] or 0),
         server_pid=int(row["pid"] or 0),
         window=row["window_id"],
+        last_screen=row["@last_screen"],
         rows_kept=_number(row["@rows_kept"]),
         title=row["pane_title"],
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed, Host, Talk
-from llmc.tmux.configuration import LAST_SCREEN, calming
+from llmc.tmux.configuration import calming
 from llmc.tmux.control import ControlChannel
 from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_pane, says_no_sessions
 
@@ -163,10 +163,8 @@ class Tmux:
 
     def kill_session(self, name: str) -> None:
         """Ends the session; one that is not there is no failure."""
-        buffer = f"run-shell -C -t ={name}: 'delete-buffer -b {LAST_SCREEN}#{{pane_id}}'"
-        forget = ("if-shell", "-F", "-t", f"={name}:", "#{@rows_kept}", buffer)
         with self._alone():
-            answer = self.run(*calming(name), ";", *forget, ";", "kill-session", "-t", f"={name}")
+            answer = self.run(*calming(name), ";", "kill-session", "-t", f"={name}")
         gone = "can't find session" in answer.complaint or says_no_sessions(answer.complaint)
         if not answer.ok and not gone and not says_no_pane(answer.complaint):
             raise TmuxError(f"tmux kill-session: {answer.complaint}", "run `llmc doctor`")
@@ -193,14 +191,15 @@ class Tmux:
         text = self._ask("display-message", "-p", "-t", pane, PANE_FORMAT, ";", *_capture(pane, history))
         line, _, screen = text.partition("\n")
         facts = _pane(line)
-        return facts, screen if facts.rows_kept is None else self._last_screen(facts.id, facts.rows_kept + history)
+        return facts, screen if facts.rows_kept is None else self._last_screen(facts, history) or screen
 
-    def _last_screen(self, pane: str, rows: int) -> str:
+    def _last_screen(self, pane: Pane, history: int) -> str:
         """What a dead pane showed in the end; its screen is empty by now."""
         # By a client of its own: tmux refuses to show a buffer where it has answered something else before.
-        kept = replace(self, channel=None).run("show-buffer", "-b", LAST_SCREEN + pane)
+        kept = replace(self, channel=None).run("show-buffer", "-b", pane.last_screen)
         # One row more: all has moved up to make room for "Pane is dead".
-        return "".join(kept.text.splitlines(keepends=True)[-(rows + 1) :])
+        lines = (pane.rows_kept or 0) + 1 + history
+        return "".join(kept.text.splitlines(keepends=True)[-lines:]) if kept.ok else ""
 
     def leave_copy_mode(self, pane: str) -> None:
         self._ask("if-shell", "-F", "-t", pane, "#{pane_in_mode}", f"copy-mode -q -t {pane}")
