@@ -17,7 +17,7 @@ from testing.waiting import wait_until
 
 pytestmark = pytest.mark.hazard
 PATIENCE_SECS = 90.0
-OFFERS = 4
+OFFERS = 10
 PLAIN_CODEX = """
 [agents.plain]
 command = ["codex", "--no-daemon"]
