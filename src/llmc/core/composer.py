@@ -183,8 +183,14 @@ TELLING_CHARACTERS = 40
 
 def times_shown(screen: str, text: str) -> int:
     """How often the beginning and the end of the text are on the screen, wherever lines are broken."""
-    lines = ["".join(line.split()) for line in text.splitlines() if line.strip()]
-    if not lines:
-        return 0
     everything = "".join(screen.split())
-    return everything.count(lines[0][:TELLING_CHARACTERS]) + everything.count(lines[-1][-TELLING_CHARACTERS:])
+    return sum(everything.count(part) for part in _telling_parts(text))
+
+
+@lru_cache(maxsize=4)  # as above
+def _telling_parts(text: str) -> tuple[str, ...]:
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        return ()
+    first, last = ("".join(line.split()) for line in (lines[0], lines[-1]))
+    return first[:TELLING_CHARACTERS], last[-TELLING_CHARACTERS:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from llmc.core.answers import Typing, typing_for
 from llmc.core.classify import Cue, Reading, Screen, read_screen
@@ -17,6 +18,17 @@ LOOK_EVERY_SECS = 0.05
 GONE_WITHIN_SECS = 5.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What came of an answer."""
+
+    to: str
+    taken: bool
+    proof: Proof
+    otherwise: str
+    """What is to be said when nothing tells that it was taken."""
+
+
 def answer(site: Site, worker: Worker, choice: str) -> tuple[Receipt, str]:
     """The receipt, and the dialog's name."""
     began = time.monotonic()
@@ -24,19 +36,22 @@ def answer(site: Site, worker: Worker, choice: str) -> tuple[Receipt, str]:
     if pane is None or pane.dead:
         raise LlmcError(f"{worker.name} is not running", "bring the workers up with `llmc up`")
     with lock_terminal(site, worker):
-        reading = _reading(site, worker, pane.id)
-        if reading.state != "NEEDS_CONFIRMATION" and asks_by_report(site, worker):
-            gone, proof, name = _type_answer(site, worker, pane.id, choice), Proof.HOOK, "what it reports to ask"
-            reason = "" if gone else "the agent has reported nothing since"
-        else:
-            dialog = _open_dialog(worker, reading)
-            gone = press_answer(site, worker, pane.id, dialog, typing_for(dialog, choice))
-            proof, name = Proof.COMPOSER, dialog.name
-            reason = "" if gone else "the dialog is still on the screen"
-    outcome = Outcome.DELIVERED if gone else Outcome.UNKNOWN
+        given = _give(site, worker, pane.id, choice)
     elapsed = int((time.monotonic() - began) * 1000)
     size, digest = len(choice.encode()), text_digest(choice)
-    return Receipt(outcome, proof if gone else Proof.NONE, 1, elapsed, size, digest, reason), name
+    if given.taken:
+        return Receipt(Outcome.DELIVERED, given.proof, 1, elapsed, size, digest, ""), given.to
+    return Receipt(Outcome.UNKNOWN, Proof.NONE, 1, elapsed, size, digest, given.otherwise), given.to
+
+
+def _give(site: Site, worker: Worker, pane: str, choice: str) -> _Given:
+    reading = _reading(site, worker, pane)
+    if reading.state != "NEEDS_CONFIRMATION" and asks_by_report(site, worker):
+        taken = _type_answer(site, worker, pane, choice)
+        return _Given("what it reports to ask", taken, Proof.HOOK, "the agent has reported nothing since")
+    dialog = _open_dialog(worker, reading)
+    gone = press_answer(site, worker, pane, dialog, typing_for(dialog, choice))
+    return _Given(dialog.name, gone, Proof.COMPOSER, "the dialog is still on the screen")
 
 
 def _type_answer(site: Site, worker: Worker, pane: str, choice: str) -> bool:
