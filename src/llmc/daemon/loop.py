@@ -235,7 +235,7 @@ class Daemon:
         if now >= self.next_patrol:
             self.next_patrol = now + self.site.config.defaults.patrol_interval_secs
             if self.goes_on_patrol and self.known:
-                self.radar.changed(self.known)
+                self.radar.look_round(self.known)
                 self.patrols.begin(self.site)
         if not self.patrols.is_under_way and was_asked_for(self.site):
             self.patrols.begin(self.site)

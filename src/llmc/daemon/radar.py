@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.observe.radar import Radar, keep
@@ -14,6 +15,16 @@ SOON_SECS = 0.5
 """What belongs together often comes in a burst."""
 REST = 20
 """For each second of looking it rests this many: it never takes more than a twentieth of one processor."""
+REST_OF_ROUNDS = 100
+"""The same for looks at everybody that nothing has asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    names: set[str]
+    future: Future[float]
+    is_round: bool
+    """At everybody, though nothing has happened."""
 
 
 class RadarWatch:
@@ -26,7 +37,9 @@ class RadarWatch:
         self._wanted: set[str] = set()
         self._due = 0.0
         self._rested = 0.0
-        self._under_way: tuple[set[str], Future[float]] | None = None
+        self._next_round = 0.0
+        self._round_wanted = False
+        self._under_way: _Look | None = None
         self._upstream: str | None = None
 
     def changed(self, names: Iterable[str]) -> None:
@@ -35,6 +48,12 @@ class RadarWatch:
         self._wanted |= set(names)
         if not before and self._wanted:
             self._due = time.monotonic() + SOON_SECS
+
+    def look_round(self, everybody: Iterable[str]) -> None:
+        """Nothing tells of work that is not committed: now and then all of it is looked at."""
+        if time.monotonic() >= self._next_round:
+            self._round_wanted = True
+            self.changed(everybody)
 
     def upstream_is(self, tip: str, everybody: Iterable[str]) -> None:
         if tip != self._upstream:
@@ -48,9 +67,9 @@ class RadarWatch:
     def begin(self, site: Site) -> None:
         if not self._wanted or self._under_way is not None or time.monotonic() < max(self._due, self._rested):
             return
-        names, self._wanted = self._wanted, set()
-        look = self._pool.submit(self._look, site, names)
-        self._under_way = (names, look)
+        look = self._pool.submit(self._look, site, self._wanted)
+        self._under_way = _Look(self._wanted, look, self._round_wanted)
+        self._wanted, self._round_wanted = set(), False
         look.add_done_callback(lambda _: self._wake())
 
     def _look(self, site: Site, names: set[str]) -> float:
@@ -62,18 +81,25 @@ class RadarWatch:
 
     def collect(self) -> str:
         """The words of a look that failed; empty when all is well."""
-        if self._under_way is None or not self._under_way[1].done():
+        look = self._under_way
+        if look is None or not look.future.done():
             return ""
-        (names, look), self._under_way = self._under_way, None
-        failure = look.exception()
+        self._under_way = None
+        failure = look.future.exception()
         if failure is None:
-            self._rested = time.monotonic() + look.result() * REST
+            self._rest_after(look)
             return ""
         if not isinstance(failure, LlmcError | OSError):
             raise failure
         self._rested = time.monotonic() + REST
-        self.changed(names)
+        self.changed(look.names)
         return str(failure)
+
+    def _rest_after(self, look: _Look) -> None:
+        now, seconds = time.monotonic(), look.future.result()
+        self._rested = now + seconds * REST
+        if look.is_round:
+            self._next_round = now + seconds * REST_OF_ROUNDS
 
     def close(self, site: Site) -> None:
         self._radar.stopped = True
