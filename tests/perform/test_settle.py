@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,10 @@ import pytest
 from llmc.core import events as ev
 from llmc.core.prompts import task_prompt
 from llmc.errors import IllegalEventError
-from llmc.model import Outcome, Proof, Session, Turn, Work
+from llmc.model import Outcome, Proof, Session, State, Turn, Work
 from llmc.perform.settle import ask, settle
+from llmc.store.lock import disk_error
+from llmc.store.state_file import Change, StateFile
 from testing.story import Story, script, told_in
 
 BROKEN = """
@@ -60,6 +64,30 @@ def test_steps_that_somebody_left_are_carried_out_once(story: Story) -> None:
     assert settle(story.site, "adam").decisions == []
     story.look_until("adam", lambda: story.worker("adam").work is Work.NEEDS_REVIEW)
     assert story.prompts("adam") == 1
+
+
+class FillingDisk(StateFile):
+    """Takes so many changes of the state, and no more."""
+
+    room = 1
+
+    def transact(self, change: Change) -> State:
+        if self.room == 0:
+            raise disk_error(self.path, OSError(errno.ENOSPC, "no space left on device"))
+        self.room -= 1
+        return super().transact(change)
+
+
+def test_a_task_that_is_in_the_record_is_not_said_to_be_refused(story: Story) -> None:
+    """The disk is full from then on; it is carried out as soon as there is room."""
+    site = online(story).site
+    full = replace(site, ledger=replace(site.ledger, state=FillingDisk(story.root.path)))
+    task = script("nothing")
+    settled = ask(full, "adam", ev.TaskGiven(site.now(), task, task))
+    assert [receipt.outcome for receipt in settled.receipts] == [Outcome.UNKNOWN]
+    assert "no space left on device; it is in the record" in settled.receipts[0].reason
+    assert settled.refusal is None
+    assert settle(site, "adam").receipts[-1].outcome is Outcome.DELIVERED
 
 
 def test_what_is_asked_next_comes_after_what_was_left(story: Story) -> None:

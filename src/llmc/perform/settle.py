@@ -59,10 +59,18 @@ def ask(site: Site, name: str, event: ev.Event) -> Settled:
     try:
         settled = settle(site, name)
     except DiskError as unkept:
-        raise DiskError(
-            unkept.what, "make that right: what you asked for is in the record, and goes on then"
-        ) from unkept
+        settled = _left_in_the_record(decision, unkept)
     settled.decisions.insert(0, decision)
+    return settled
+
+
+def _left_in_the_record(decision: Decision, unkept: DiskError) -> Settled:
+    """What was decided is not undone by a disk that refuses the rest: whoever comes next goes on with it."""
+    text = next((e for step in decision.worker.pending if isinstance(e := from_step(step), Deliver)), None)
+    if text is None:
+        raise DiskError(unkept.what, "make that right: what you asked for is in the record and goes on") from unkept
+    settled = Settled(None)
+    _end_with_receipt(settled, text, unkept)
     return settled
 
 
