@@ -41,7 +41,7 @@ def say_something(world: World, name: str) -> None:
 
 def send_back(world: World, name: str) -> None:
     token = world.new_token()
-    feedback = f"{token}\ndemo:append files/{name}.txt {token}\ndemo:commit Rework {token}"
+    feedback = f"{token}\ndemo:append files/{name}.txt by {token}\ndemo:commit Rework {token}"
     said = world.run("reject", name, feedback, "--json")
     world.note_sent(Sent(token, name, "reject", outcome_of(said), said.err))
 
@@ -77,18 +77,18 @@ def look(world: World, name: str) -> None:
 def task_text(world: World, token: str) -> str:
     file = f"shared/{world.random.randrange(SHARED_FILES)}.txt"
     steps = {
-        "work": (f"demo:append files/{token}.txt {token}", f"demo:commit Work {token}"),
-        "conflict": (f"demo:write {file} {token}", f"demo:commit Shared {token}"),
+        "work": (f"demo:append files/{token}.txt by {token}", f"demo:commit Work {token}"),
+        "conflict": (f"demo:write {file} by {token}", f"demo:commit Shared {token}"),
         "two commits": (
             f"demo:append files/{token}.txt one",
             f"demo:commit One {token}",
             f"demo:append files/{token}.txt two",
             f"demo:commit Two {token}",
         ),
-        "slow": ("demo:sleep 2", f"demo:append files/{token}.txt {token}", f"demo:commit Slow {token}"),
-        "unfinished": (f"demo:append files/{token}.txt {token}", "demo:say I stop here"),
-        "question": (f"demo:ask Which way for {token}?", f"demo:append files/{token}.txt {token}", "demo:commit Asked"),
-        "crash": (f"demo:append files/{token}.txt {token}", f"demo:commit Crashing {token}", "demo:crash 3"),
+        "slow": ("demo:sleep 2", f"demo:append files/{token}.txt by {token}", f"demo:commit Slow {token}"),
+        "unfinished": (f"demo:append files/{token}.txt by {token}", "demo:say I stop here"),
+        "question": (f"demo:ask Which way for {token}?", f"demo:append files/{token}.txt one", "demo:commit Asked"),
+        "crash": (f"demo:append files/{token}.txt by {token}", f"demo:commit Crashing {token}", "demo:crash 3"),
     }
     return "\n".join((token, *world.random.choice(tuple(steps.values()))))
 
