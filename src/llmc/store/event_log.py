@@ -216,6 +216,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
         path.chmod(0o600)  # before there is anything in it; the files beside it inherit this
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = NORMAL")
+    database.execute("PRAGMA cache_size = -256")  # almost nothing is read back, and the daemon lives for weeks
     if version < len(MIGRATIONS):
         with database:
             database.execute("BEGIN IMMEDIATE")

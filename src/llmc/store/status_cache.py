@@ -195,6 +195,7 @@ class StatusCache:
                 self.path.chmod(0o600)
                 database.execute("PRAGMA journal_mode = WAL")
                 database.execute("PRAGMA synchronous = NORMAL")
+                database.execute("PRAGMA cache_size = -256")  # it is written far more often than read
                 for statement in SCHEMA:
                     database.execute(statement)
             except BaseException:
