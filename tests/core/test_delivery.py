@@ -589,3 +589,8 @@ def test_a_question_on_it_gets_no_enter():
     assert (ended(action), action.refused) == ((Outcome.UNDELIVERED, Proof.NONE), True)
     action, _ = play((SOON, NOWHERE, PASTE), (SOON, asks, END), screen_unknown=True)
     assert (ended(action), action.refused) == ((Outcome.UNDELIVERED, Proof.NONE), False)
+
+
+def test_lines_that_were_typed_before_the_end_of_the_agent_may_have_been_read():
+    action, _ = play((SOON, LINES, PASTE), (SOON, GONE, END), many_lines=True)
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)

@@ -32,6 +32,10 @@ class Stage(StrEnum):
     SUBMITTED = "submitted"
 
 
+MAY_BE_TAKEN = (Stage.UNSEEN, Stage.SUBMITTED)
+"""Whoever reads lines has taken some of them before the Enter."""
+
+
 class Do(StrEnum):
     LOOK_AGAIN = "look again"
     LEAVE_COPY_MODE = "leave copy mode"
@@ -127,7 +131,7 @@ def _agent_gone(progress: Progress, look: Look) -> Action:
     if look.heard and progress.attempts:
         # It has not necessarily come to asking its model.
         return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent took it and ended at once")
-    if progress.stage is Stage.SUBMITTED:
+    if progress.stage in MAY_BE_TAKEN:
         return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent ended before it could confirm")
     never_typed = progress.attempts == 0
     return Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "the agent's process has ended", never_typed)
@@ -136,7 +140,7 @@ def _agent_gone(progress: Progress, look: Look) -> Action:
 def _in_copy_mode(progress: Progress, look: Look) -> Action:
     if not _waited(progress, look, READY_WITHIN):
         return Action(Do.LEAVE_COPY_MODE)
-    outcome = Outcome.UNKNOWN if progress.stage is Stage.SUBMITTED else Outcome.UNDELIVERED
+    outcome = Outcome.UNKNOWN if progress.stage in MAY_BE_TAKEN else Outcome.UNDELIVERED
     return Action(
         Do.FINISH, outcome, Proof.NONE, "its terminal does not leave copy mode", refused=progress.attempts == 0
     )
