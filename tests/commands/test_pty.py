@@ -6,13 +6,19 @@ import os
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from llmc.daemon import watcher
+from llmc.host.base import Host
+from llmc.host.local import LocalHost
 from llmc.host.processes import is_running
+from llmc.observe.terminals_there import Presence, look_for
+from llmc.root import Root
+from llmc.store.terminals import Terminal, Terminals
 from testing.desk import Desk, at_desk
 from testing.endpoint import Answer, endpoint
 from testing.roots import make_repository
@@ -132,6 +138,40 @@ def test_what_is_closed_is_forgotten_everywhere_while_it_is_looked_at(desk: Desk
     assert not (desk.root / ".workers" / "shop").exists()
     desk.llmc("pty", "create", ".", "--name", "shop")
     desk.until(lambda: desk.row("shop")[0] == "READY")
+
+
+def test_what_is_closed_between_two_looks_of_the_watcher_is_forgotten_too(desk: Desk, monkeypatch) -> None:
+    """Its window went first, and its record while the watcher counted."""
+    desk.llmc("pty", "create", ".", "--name", "shop")
+    desk.llmc("pty", "watch", "--once")
+    assert desk.row("shop")[0]
+    desk.tmux("kill-pane", "-t", desk.pane("shop"))
+    root = Root(str(desk.root))
+
+    def look_and_lose(host: Host, terminals: Mapping[str, Terminal]) -> Presence:
+        found = look_for(host, terminals)
+        Terminals(root).forget("shop")
+        return found
+
+    monkeypatch.setattr(watcher, "look_for", look_and_lose)
+    watcher.Watcher(root, LocalHost(), watcher.Pace(), lambda _: None).look_once()
+    assert desk.row("shop") == ("", "")
+
+
+def test_a_terminal_of_the_same_name_is_not_forgotten_with_the_one_before(desk: Desk, monkeypatch) -> None:
+    desk.llmc("pty", "create", ".", "--name", "shop")
+    desk.llmc("pty", "watch", "--once")
+    desk.tmux("kill-pane", "-t", desk.pane("shop"))
+    root = Root(str(desk.root))
+
+    def look_and_be_late(host: Host, terminals: Mapping[str, Terminal]) -> Presence:
+        found = look_for(host, terminals)
+        desk.llmc("pty", "create", ".", "--name", "shop")
+        return found
+
+    monkeypatch.setattr(watcher, "look_for", look_and_be_late)
+    watcher.Watcher(root, LocalHost(), watcher.Pace(), lambda _: None).look_once()
+    assert [each["id"] for each in desk.json("pty", "list")["terminals"]] == ["shop"]
 
 
 def test_the_status_line_is_drawn_when_a_worker_moves(desk: Desk) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from llmc.config.options import Classifier
 from llmc.core.readiness import Opinion
+from llmc.host.errands import Errands
 from llmc.observe import second_opinion
 from llmc.observe.second_opinion import Asked, SecondOpinion, find_key
 from llmc.root import Root
@@ -50,6 +52,20 @@ def test_an_opinion_is_there_for_the_next_look_and_asked_for_once(tmp_path):
             assert opinion.state == "READY"
     assert (len(place.heard), place.keys) == (1, ["Bearer k"])
     assert list(desk.adviser.answered) == ["shop"]
+
+
+def test_an_opinion_that_is_there_at_once_is_kept(tmp_path, monkeypatch):
+    def at_once(self: Errands, what: str, action: Callable[[], None]) -> bool:
+        action()
+        return True
+
+    monkeypatch.setattr(Errands, "run", at_once)
+    with endpoint(GOOD) as place:
+        desk = Desk(tmp_path, place)
+        desk.ask()
+        opinion = desk.ask()
+    assert opinion is not None
+    assert opinion.state == "READY"
 
 
 def test_nothing_is_asked_where_the_pack_is_sure_or_no_key_or_no_model_is_there(tmp_path, monkeypatch):

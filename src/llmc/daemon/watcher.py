@@ -39,6 +39,8 @@ from llmc.tmux.windows import own_server
 
 INTERVAL_SECS = 5.0
 TAKE_OVER_SECS = 1.0
+FORGET_SECS = 0.5
+"""A list of terminals that somebody keeps to themselves does not keep us from looking."""
 DEATH_SECS = 0.1
 """From the end of a program until tmux has closed its window."""
 
@@ -103,6 +105,8 @@ class Watcher:
         self.status_lines = StatusLines(host, self._servers, self.errands)
         self.files = open_watch()
         self.next_round = 0.0
+        self.left: dict[str, Terminal | None] = {}
+        """Terminals that went away and are to be forgotten, with the record that they had."""
 
     # --- what is wrong is told once -------------------------------------------------------------------
 
@@ -206,14 +210,28 @@ class Watcher:
 
     def _forget(self, left: Mapping[str, Terminal | None]) -> None:
         """Those whose window went away, with their records, and those that were closed, whose records went before."""
-        now = Terminals(self.root).all() if left else {}
-        gone = [name for name, record in left.items() if now.get(name) == record and not self._is_worker(name)]
+        self.left.update(left)
+        if not self.left:
+            return
+        terminals = Terminals(self.root)
+        try:
+            with terminals.lock(FORGET_SECS):  # somebody may just be opening another one of the same name
+                gone = self._gone(terminals.all())
+                forget_status(self.root, self.cache, gone)
+        except LlmcError as unknown:
+            self.complain("forgetting", f"{unknown.what}; it is tried again with the next round")
+            return
+        self.left.clear()
+        self.mended("forgetting")
+        for name in gone:
+            self.mended(name)
+            self.show(f"{name} is gone")
         if gone:
-            forget_status(self.root, self.cache, gone)
-            for name in gone:
-                self.mended(name)
-                self.show(f"{name} is gone")
             self.status_lines.moved()
+
+    def _gone(self, now: Mapping[str, Terminal]) -> list[str]:
+        """Not those that are there anew, and not those that are workers by now."""
+        return [name for name, was in self.left.items() if now.get(name) in (None, was) and not self._is_worker(name)]
 
     def _is_worker(self, name: str) -> bool:
         return os.path.isdir(self.root.worktree(name))

@@ -73,8 +73,10 @@ class SecondOpinion:
             if asked.digest in self._known:
                 return self._known[asked.digest]
         key = find_key(settings.key_variable, self._root) if settings.model else ""
-        if key and self._errands.run("the classifier", lambda: self._ask(settings, key, asked)):
-            self._remember(asked.digest, None)
+        if key:
+            self._remember(asked.digest, None)  # first: the answer may be there at once
+            if not self._errands.run("the classifier", lambda: self._ask(settings, key, asked)):
+                self._forget(asked.digest)
         return None
 
     def close(self) -> None:
@@ -127,6 +129,10 @@ class SecondOpinion:
             self._known[digest] = opinion
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
+
+    def _forget(self, digest: str) -> None:
+        with self._lock:
+            self._known.pop(digest, None)
 
 
 def find_key(variable: str, root: Root) -> str:

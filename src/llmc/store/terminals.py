@@ -64,10 +64,10 @@ class Terminals:
         with disk_errors(self.directory):
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def lock(self) -> FileLock:
+    def lock(self, timeout: float = LOCK_SECS) -> FileLock:
         """Held while names are given and taken away."""
         self.make_directory()
-        return FileLock(self.directory / ".lock", name="the list of terminals", timeout=LOCK_SECS)
+        return FileLock(self.directory / ".lock", name="the list of terminals", timeout=timeout)
 
     def all(self) -> dict[str, Terminal]:
         """Every terminal, by its name. A record that cannot be read is passed over."""
