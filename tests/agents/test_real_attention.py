@@ -28,7 +28,7 @@ SAMPLE_EVERY_SECS = 0.05
 HELD_SECS = 2.5
 SLOWLY_SECS = 8.0
 WORDS = "I read the code first, because every caller goes through it. Then I looked at the tests, and at the docs too."
-SOURCES = frozenset(("hook", "session", "screen"))
+SOURCES = frozenset(("hook", "session", "transcript", "screen"))
 
 pytestmark = [pytest.mark.hazard, pytest.mark.timeout(400)]
 

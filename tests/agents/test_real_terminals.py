@@ -13,14 +13,14 @@ from testing.real_clis import AGENTS
 from testing.waiting import wait_until
 
 PATIENCE_SECS = 90.0
-CLAUDE = next(agent for agent in AGENTS if agent.name == "claude")
+CLAUDE, CODEX = (next(agent for agent in AGENTS if agent.name == name) for name in ("claude", "codex"))
 
 pytestmark = [pytest.mark.hazard, ONE_AT_A_TIME, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def machine() -> Iterator[AgentMachine]:
-    with machine_for(installed(CLAUDE)) as machine:
+def machine(request: pytest.FixtureRequest) -> Iterator[AgentMachine]:
+    with machine_for(installed(request.param)) as machine:
         yield machine
 
 
@@ -44,6 +44,7 @@ def shows(desk: Desk, name: str, state: str) -> None:
     desk.until(agree, PATIENCE_SECS)
 
 
+@pytest.mark.parametrize("machine", [CLAUDE], indirect=True, ids=["claude"])
 def test_the_status_line_follows_claude_and_a_shell(machine: AgentMachine, desk: Desk) -> None:
     options = desk.tmux("show-options", "-g")
     desk.llmc("pty", "create", "shop", "--name", "agent", "--cli", "claude")
@@ -82,6 +83,22 @@ def test_the_status_line_follows_claude_and_a_shell(machine: AgentMachine, desk:
     desk.llmc("pty", "watch", "--stop")
     assert desk.json("pty", "status")["watcher"] == {"running": False, "pid": None}
     assert "agent" not in desk.look()
+
+
+@pytest.mark.parametrize("machine", [CODEX], indirect=True, ids=["codex"])
+def test_a_codex_that_reports_nothing_is_followed_by_its_transcript(machine: AgentMachine, desk: Desk) -> None:
+    desk.llmc("pty", "create", "shop", "--name", "agent", "--command", "codex --no-daemon")
+    desk.llmc("pty", "statusline", "install")
+    desk.llmc("pty", "watch", "--detach", "--interval", "1")
+    shows(desk, "agent", "READY")
+    assert desk.status("agent")["source"] == "screen", "there is no transcript before the first prompt"
+
+    machine.models.answer_with([Text("I read it all. " * 20, over_secs=8), Text("Done.")])
+    submit(desk, machine, "Look around.")
+    shows(desk, "agent", "BUSY")
+    desk.until(lambda: desk.status("agent")["source"] == "transcript", PATIENCE_SECS)
+    shows(desk, "agent", "READY")
+    assert desk.status("agent")["source"] == "transcript"
 
 
 def submit(desk: Desk, machine: AgentMachine, prompt: str) -> None:

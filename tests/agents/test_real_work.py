@@ -7,6 +7,10 @@ import subprocess
 
 import pytest
 
+from llmc.agents.registry import BUILT_IN
+from llmc.agents.transcripts import Whereabouts, prompts_since
+from llmc.core.digest import told_digest
+from llmc.root import Root
 from testing.models.steps import Commit, Text
 from testing.real_agents import AgentRoot
 from testing.real_agents import agent_machine as agent_machine
@@ -36,7 +40,19 @@ def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
     assert "feature.txt" in _git(agent_root, "show", "--stat", "--format=%B", "main")
     assert agent_root.status()["status"] == "idle"
     assert _git(agent_root, "status", "--porcelain") == ""
+    _its_transcript_has_the_prompt(agent_root)
     _next_task_begins_afresh(agent_root)
+
+
+def _its_transcript_has_the_prompt(agent_root: AgentRoot) -> None:
+    """Where the CLI keeps one that can be read: it is looked into when nothing else tells whether a text arrived."""
+    transcripts = BUILT_IN[agent_root.machine.agent.name]().transcripts
+    assert (transcripts is None) == (agent_root.machine.agent.name == "opencode")
+    if transcripts is not None:
+        settings = Root(str(agent_root.root)).settings_dir("w")
+        where = Whereabouts(str(agent_root.machine.home), str(agent_root.worktree), settings)
+        written = prompts_since(transcripts, where, 0.0)
+        assert {told_digest(prompt) for prompt in agent_root.models.prompts()} <= written
 
 
 def _next_task_begins_afresh(agent_root: AgentRoot) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -117,6 +118,15 @@ def test_outside_of_tmux_terminals_live_on_a_server_of_their_own(desk: Desk) -> 
         ["tmux", "-S", made["tmux_server"], "list-panes", "-a"], capture_output=True, text=True, check=False
     )
     assert made["tmux_pane"] not in listed.stdout
+
+
+def test_an_agent_that_is_a_script_is_known_by_its_own_name(desk: Desk) -> None:
+    """As those from npm are: tmux shows only the name of what runs the script."""
+    script = desk.home / "codex"
+    script.write_text("import time\nprint('\\x1b[2J\\x1b[H', end='', flush=True)\ntime.sleep(1000)\n")
+    desk.llmc("pty", "create", ".", "--name", "shop", "--command", f"{sys.executable} {script}")
+    desk.until(lambda: desk.llmc("pty", "watch", "--once") and desk.status("shop")["cli_type"] == "codex")
+    assert desk.status("shop")["pack"].startswith("codex@")
 
 
 def test_what_goes_away_is_forgotten_with_its_files(desk: Desk) -> None:

@@ -3,10 +3,22 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
+import time
 
 import pytest
 
-from llmc.host.processes import descendants, end_tree, family, is_running, remind_of_children, wait_for_end
+from llmc.host.processes import (
+    descendants,
+    end_tree,
+    family,
+    is_running,
+    remind_of_children,
+    script_of,
+    started_at,
+    wait_for_end,
+    with_children,
+)
 from testing.waiting import wait_until
 
 
@@ -45,6 +57,26 @@ def test_a_zombie_does_not_run(spawn):
     wait_until(lambda: not is_running(process.pid))
     assert os.path.exists(f"/proc/{process.pid}")  # nobody has waited for it yet
     assert wait_for_end([process.pid], 0.0)
+
+
+def test_what_an_interpreter_runs_is_known_by_its_name(spawn, tmp_path):
+    script = tmp_path / "agent.py"
+    script.write_text("import time; time.sleep(600)")
+    assert script_of(spawn(sys.executable, "-u", str(script), "--flag", "word").pid) == "agent"
+    assert script_of(2**22 + 1) == ""
+
+
+def test_a_process_was_started_when_it_was(spawn):
+    before = time.time()
+    process = spawn("sleep", "600")
+    assert before - 2 < started_at(process.pid) < time.time() + 2
+    assert started_at(2**22 + 1) == 0
+
+
+def test_a_process_and_those_that_it_started(spawn, tmp_path):
+    shell = spawn("sh", "-c", f"sleep 600 & echo $! > {tmp_path}/pids; wait")
+    assert list(with_children(shell.pid)) == [shell.pid, *pids_in(tmp_path / "pids", 1)]
+    assert list(with_children(2**22 + 1)) == [2**22 + 1]
 
 
 @pytest.mark.parametrize("pid", [0, -1, 2**22 + 1])

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import resource
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from llmc.agents import claude, demo_agent, registry
 from llmc.core import events as ev
 from llmc.host.processes import is_running
 from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
@@ -234,6 +239,51 @@ def test_an_earlier_text_of_the_same_words_proves_nothing(story: Story) -> None:
     assert story.prompts("adam") == 1
     begun(story, text)
     end_abruptly(story.pane("adam").server_pid)
+    assert receipt_of(settle(story.site, "adam")).outcome is Outcome.UNKNOWN
+
+
+# --- what the agent wrote down itself ---------------------------------------------------------------
+
+
+@pytest.fixture
+def writes_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo agent, but with transcripts where Claude Code has them, and no reports of prompts."""
+    told = replace(demo_agent.agent(), transcripts=claude.TRANSCRIPTS, reports_events=False)
+    monkeypatch.setitem(cast("dict[str, object]", registry.BUILT_IN), "demo", lambda: told)
+
+
+def written(story: Story, text: str, at: float) -> None:
+    """A line as Claude Code writes it."""
+    project = "".join(c if c.isascii() and c.isalnum() else "-" for c in story.worker("adam").worktree_path)
+    file = Path(os.environ["HOME"], ".claude", "projects", project, "conversation.jsonl")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    line = {
+        "type": "user",
+        "message": {"role": "user", "content": text},
+        "timestamp": f"{datetime.fromtimestamp(at, UTC)}",
+    }
+    with file.open("a") as lines:
+        lines.write(json.dumps(line) + "\n")
+
+
+@pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
+@pytest.mark.usefixtures("writes_down")
+def test_what_stands_in_the_agents_transcript_was_delivered(story: Story) -> None:
+    online(story)
+    begun(story, "Say it once.")
+    written(story, "Say it once.", story.site.now() + 1)
+    receipt = receipt_of(settle(story.site, "adam"))
+    assert (receipt.outcome, receipt.proof) == (Outcome.DELIVERED, Proof.TRANSCRIPT)
+    assert "Say it once." not in story.screen("adam")
+
+
+@pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
+@pytest.mark.usefixtures("writes_down")
+def test_what_stood_in_the_transcript_before_proves_nothing(story: Story) -> None:
+    online(story)
+    written(story, "Say it again.", story.site.now() - 60)
+    begun(story, "Say it again.")
     assert receipt_of(settle(story.site, "adam")).outcome is Outcome.UNKNOWN
 
 

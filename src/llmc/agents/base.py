@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from llmc.agents.reports import Report, read_report
+from llmc.agents.transcripts import Transcripts
 from llmc.core.classify import Pack
 
 
@@ -70,3 +71,5 @@ class Agent:
     """Whether it can take up a conversation from before, which it names in its reports."""
     exit_keys: tuple[str, ...] = ("C-c",)
     """What asks the CLI to end by itself."""
+    transcripts: Transcripts | None = None
+    """Where it writes its conversations down, if it does so in files that can be read."""

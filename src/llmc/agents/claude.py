@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from glob import escape
 from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
+from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
 
 FAILURES = {
     "rate_limit": "rate_limit",
@@ -77,6 +80,26 @@ READERS: dict[str, hooks.Reader] = {
 }
 
 
+LONGEST_PROJECT = 200
+"""Claude Code cuts the name of a project's directory here, and adds something that makes it unique."""
+
+
+def _pattern(where: Whereabouts) -> str:
+    project = re.sub("[^a-zA-Z0-9]", "-", where.worktree)
+    rest = "*" if len(project) > LONGEST_PROJECT else ""
+    return f"{escape(where.home)}/.claude/projects/{project[:LONGEST_PROJECT]}{rest}/*.jsonl"
+
+
+def _line(data: Mapping[str, Any]) -> Line | None:
+    said = data.get("message")
+    if data.get("type") != "user" or not isinstance(said, dict):
+        return None
+    return Line(moment(data.get("timestamp")), texts(said.get("content")))
+
+
+TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b'"user"',))
+
+
 def agent() -> Agent:
     return Agent(
         "claude",
@@ -90,4 +113,5 @@ def agent() -> Agent:
         reports_clear=True,
         resumes=True,
         exit_keys=("C-c", "C-c"),
+        transcripts=TRANSCRIPTS,
     )

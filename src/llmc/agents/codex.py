@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from glob import escape
+from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
+from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -54,6 +58,33 @@ READERS: dict[str, hooks.Reader] = {
 }
 
 
+STATES = {"task_started": "BUSY", "task_complete": "READY", "turn_aborted": "READY"}
+
+
+def _line(data: Mapping[str, Any]) -> Line | None:
+    at, said = moment(data.get("timestamp")), data.get("payload")
+    if not isinstance(said, dict):
+        return None
+    kind = str(said.get("type"))
+    if data.get("type") == "event_msg" and kind in STATES:
+        return Line(at, state=STATES[kind])
+    return Line(at, texts(said.get("content"))) if (kind, said.get("role")) == ("message", "user") else None
+
+
+def _is_of(first: Mapping[str, Any], where: Whereabouts) -> bool:
+    about = first.get("payload")
+    return isinstance(about, dict) and about.get("cwd") == where.worktree
+
+
+TRANSCRIPTS = Transcripts(
+    lambda where: f"{escape(where.home)}/.codex/sessions/*/*/*/rollout-*.jsonl",
+    _line,
+    marks=(*(name.encode() for name in STATES), b'"user"'),
+    is_of=_is_of,
+    kept_open="/sessions/",
+)
+
+
 def agent() -> Agent:
     return Agent(
         "codex",
@@ -65,4 +96,5 @@ def agent() -> Agent:
         reports_events=True,
         resumes=True,
         steady_secs=3.0,
+        transcripts=TRANSCRIPTS,
     )

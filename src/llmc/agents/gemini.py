@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
+from llmc.agents.transcripts import Line, Transcripts, moment, texts
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -83,6 +86,25 @@ READERS: dict[str, hooks.Reader] = {
 }
 
 
+def _line(data: Mapping[str, Any]) -> Line | None:
+    if data.get("type") != "user":
+        return None
+    return Line(moment(data.get("timestamp")), texts(data.get("content")))
+
+
+def project_hash(directory: str) -> str:
+    """What Gemini CLI calls a directory."""
+    return hashlib.sha256(directory.encode()).hexdigest()
+
+
+TRANSCRIPTS = Transcripts(
+    lambda where: f"{escape(where.settings_dir)}/home/.gemini/tmp/*/chats/session-*.jsonl",
+    _line,
+    marks=(b'"user"',),
+    is_of=lambda first, where: first.get("projectHash") == project_hash(where.worktree),
+)
+
+
 def agent() -> Agent:
     return Agent(
         "gemini",
@@ -94,4 +116,5 @@ def agent() -> Agent:
         reports_clear=True,
         resumes=True,
         exit_keys=("C-c", "C-c"),
+        transcripts=TRANSCRIPTS,
     )

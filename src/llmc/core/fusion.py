@@ -1,8 +1,9 @@
 """Which of an agent's signals counts. Light on imports: the status line asks this every few seconds.
 
 A signal is a mapping with `state`, `detail`, `confidence`, `source` and `at_unix`. What the agent itself tells, by its
-reports (`hook`) or a file of its own (`session`), outranks what its screen looks like, until the screen shows for sure
-what came after it: no CLI reports every failure, every dialog and every interrupt. Where they differ, that is told too.
+reports (`hook`) or a file of its own (`session`, `transcript`), outranks what its screen looks like, until the screen
+shows for sure what came after it: no CLI reports every failure, every dialog and every interrupt. Where they differ,
+that is told too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ OVER_BY_NOW = ("BUSY", "NEEDS_CONFIRMATION")
 """What a report says until the next one comes. No CLI reports every interrupt, so its own file may know better."""
 UNMISTAKABLE = ("ERROR", "NEEDS_CONFIRMATION", "EXITED")
 """No screen shows these for longer than a moment while a turn goes on; between two steps it may well look ready."""
+OWN_FILES = ("session", "transcript")
 CONFIDENT = 0.85
 QUIET_AFTER_SECS = 60.0
 
@@ -71,12 +73,9 @@ def told_by_agent(hook: Signal | None, session: Signal | None) -> Signal | None:
 
 
 def _refines(told: Signal, screen: Signal | None) -> bool:
-    """Idle, by its own file, is an agent after a failure too: the screen says which."""
-    return screen is not None and (told.get("source"), told["state"], screen["state"]) == (
-        "session",
-        "READY",
-        "ERROR",
-    )
+    """Idle, by a file of its own, is an agent after a failure too: the screen says which."""
+    by_file = told.get("source") in OWN_FILES
+    return screen is not None and by_file and (told["state"], screen["state"]) == ("READY", "ERROR")
 
 
 def _disagreement(told: Signal, screen: Signal | None) -> dict[str, Any] | None:

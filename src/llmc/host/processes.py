@@ -1,4 +1,4 @@
-"""Ending processes with everything that they started."""
+"""Processes: who runs, what they have open, and ending them with everything that they started."""
 
 from __future__ import annotations
 
@@ -45,11 +45,52 @@ def parent_of(pid: int) -> int | None:
 def foreground_of(pid: int) -> int | None:
     """The process group that the terminal of this process listens to; None where there is no /proc, or no terminal."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        group = int(text.rpartition(")")[2].split()[5])
+        group = int(_facts(pid)[5])
     except (OSError, ValueError, IndexError):
         return None
     return group if group > 0 else None
+
+
+def started_at(pid: int) -> float:
+    """In seconds since the epoch, to a second or so; 0 where that is not known."""
+    try:
+        ticks = int(_facts(pid)[19])
+        boot = next(line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
+        return int(boot.split()[1]) + ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, StopIteration):
+        return 0.0
+
+
+def script_of(pid: int) -> str:
+    """The name of the file that an interpreter runs, without its ending; empty where nobody can tell."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1:]
+    except OSError:
+        return ""
+    path = next((os.fsdecode(word) for word in words if word and not word.startswith(b"-")), "")
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def with_children(pid: int) -> Iterator[int]:
+    """The process and those that it started, without a look at all others. It alone where the system cannot tell."""
+    yield pid
+    try:
+        started = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return
+    for child in started.split():
+        yield from with_children(int(child))
+
+
+def open_files(pid: int) -> Iterator[str]:
+    """The paths of what it has open; none where the system cannot tell, or will not."""
+    try:
+        numbers = os.listdir(f"/proc/{pid}/fd")
+    except OSError:
+        return
+    for number in numbers:
+        with suppress(OSError):
+            yield os.readlink(f"/proc/{pid}/fd/{number}")
 
 
 def descendants(pid: int) -> list[int]:
@@ -130,8 +171,13 @@ def _process_table() -> Iterator[tuple[int, _Entry]]:
 
 def _look_up(pid: int) -> _Entry | None:
     try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        fields = _facts(pid)
     except OSError:
         return None
-    fields = text.rpartition(")")[2].split()
     return _Entry(fields[0], int(fields[1]), int(fields[2]), int(fields[3]))
+
+
+def _facts(pid: int) -> list[str]:
+    """What the kernel tells of it, from its state on: its name before that may hold anything."""
+    text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    return text.rpartition(")")[2].split()

@@ -244,7 +244,7 @@ def _status(
         stable_count=standing.stable_count,
         called_for=standing.called_for,
         cwd=subject.cwd,
-        cli_type=subject.cli or pane.command,
+        cli_type=subject.cli or subject.program(pane),
         tmux_server=subject.server,
         tmux_session=pane.session,
         tmux_window=pane.window,

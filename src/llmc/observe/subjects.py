@@ -18,10 +18,11 @@ from llmc.config import Config
 from llmc.core.classify import Pack, Screen, screen_of
 from llmc.core.fusion import QUIET_AFTER_SECS
 from llmc.errors import LlmcError
-from llmc.host.processes import foreground_of
+from llmc.host.processes import foreground_of, script_of
 from llmc.model import Worker
 from llmc.observe.attention import keep_report
 from llmc.observe.session_file import read_session_file
+from llmc.observe.transcript import read_transcript
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.spool import pending, take
@@ -31,6 +32,7 @@ from llmc.tmux.server import Tmux
 
 SHELL = "shell"
 """The pack for whatever runs in a shell and has none of its own."""
+INTERPRETERS = frozenset(("node", "bun", "deno", "python", "python3", "bash", "sh"))
 Signal = Mapping[str, Any]
 Translate = Callable[[Mapping[str, object]], Report | None]
 
@@ -49,6 +51,8 @@ class Subject:
     reports: str
     """The file that keeps what its agent last reported."""
     pack: Callable[[Pane], Pack]
+    program: Callable[[Pane], str] = lambda pane: pane.command
+    """What runs in it."""
     spool: str = ""
     """Where its agent's reports come in, where nobody else reads them."""
     translate: Translate = read_report
@@ -67,7 +71,7 @@ class Subject:
 
     def screen(self, pane: Pane, captured: str) -> Screen:
         # A worker's process is its agent, whatever it calls itself.
-        command = "" if self.is_worker else pane.command
+        command = "" if self.is_worker else self.program(pane)
         shown = screen_of(captured, title=pane.title, command=command, cursor=pane.cursor)
         return replace(shown, alternate=pane.alternate)
 
@@ -81,10 +85,11 @@ class Subject:
         return _read(self.reports) if self.reports_itself else None
 
     def session(self, pane: Pane) -> Signal | None:
-        if not self.home:
-            return None
+        """What a file of the agent's own says of it."""
         foreground = foreground_of(pane.pid)
-        return read_session_file(self.home, [foreground, pane.pid] if foreground else [pane.pid])
+        pids = [foreground, pane.pid] if foreground else [pane.pid]
+        told = read_session_file(self.home, pids) if self.home else None
+        return told or read_transcript(self.pack(pane).name, pids)
 
 
 def worker_subject(site: Site, worker: Worker, pane: Pane) -> Subject:
@@ -119,19 +124,29 @@ def terminal_subject(root: Root, config: Config | None, terminal: Terminal, tmux
         terminal.cwd,
         terminal.cli,
         root.inside(".workers", terminal.id, "reported.json"),
-        lambda pane: _pack_of(root, terminal.cli, pane.command),
+        lambda pane: _pack_of(root, terminal.cli, pane),
+        program=lambda pane: _program(root, pane),
         spool=root.terminal_spool(terminal.id),
         translate=_translator(terminal.cli, config),
         home=home if terminal.cli in ("", "claude") else "",
     )
 
 
-def _pack_of(root: Root, cli: str, command: str) -> Pack:
+def _pack_of(root: Root, cli: str, pane: Pane) -> Pack:
     """The pack of the program that it was opened for, if there is one; else that of what runs in it now."""
     if cli:
         with suppress(PackError):
             return _sound_pack(cli, root.packs)
-    return _sound_pack(_pack_name(command, root.packs, packs_stamp(root.packs)), root.packs)
+    return _sound_pack(_pack_name(_program(root, pane), root.packs, packs_stamp(root.packs)), root.packs)
+
+
+def _program(root: Root, pane: Pane) -> str:
+    """What an interpreter runs, where there is a pack for that: many CLIs are a script, and tmux shows only `node`."""
+    if pane.command not in INTERPRETERS:
+        return pane.command
+    script = script_of(foreground_of(pane.pid) or pane.pid)
+    is_known = bool(script) and _pack_name(script, root.packs, packs_stamp(root.packs)) != SHELL
+    return script if is_known else pane.command
 
 
 def _sound_pack(name: str, directory: str) -> Pack:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
+from llmc.agents.transcripts import Whereabouts, prompts_since
 from llmc.core import events as ev
 from llmc.core.classify import Reading, Screen, composer_holds, composer_mixes, read_screen, times_shown
 from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
@@ -26,6 +27,8 @@ from llmc.tmux.server import PaneGoneError, Tmux
 FIRST_PAUSE_SECS = 0.002
 LONGEST_PAUSE_SECS = 0.05
 PANE_LOCK_SECS = 60.0
+TRANSCRIPT_SECS = 1.0
+"""An agent writes down what it was given within moments."""
 EVENTS_LOOKED_AT = 200
 CUT_SHORT = Action(
     Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the sender was ended in the middle of the delivery; look before you resend"
@@ -142,6 +145,9 @@ def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepR
         action, attempts = _resume(site, worker, step, text), 1
     else:
         action, attempts = _send_text(site, worker, step, _shielded(site.agent_of(worker), text))
+    if action.outcome is Outcome.UNKNOWN:
+        since = _begun_at(site, worker) if step.begun else began
+        action = _written_down(site, worker, text, since) or action
     receipt = Receipt(
         action.outcome,
         action.proof,
@@ -200,6 +206,21 @@ def _resume(site: Site, worker: Worker, step: Step, text: str) -> Action:
         return CUT_SHORT
     with lock_terminal(site, worker):
         return _submit_what_is_there(terminal, step)
+
+
+def _written_down(site: Site, worker: Worker, text: str, since: float) -> Action | None:
+    """What the agent wrote into its own transcript, it has got, whether or not anybody saw that."""
+    transcripts = site.agent_of(worker).transcripts
+    if transcripts is None:
+        return None
+    home, settings = site.host.environ().get("HOME", ""), site.root.settings_dir(worker.name)
+    where, digests = Whereabouts(home, worker.worktree_path, settings), prompt_digests(text)
+    until = time.monotonic() + TRANSCRIPT_SECS
+    while not (digests & prompts_since(transcripts, where, since)):
+        if time.monotonic() >= until:
+            return None
+        time.sleep(LONGEST_PAUSE_SECS)
+    return Action(Do.FINISH, Outcome.DELIVERED, Proof.TRANSCRIPT)
 
 
 def _begun_at(site: Site, worker: Worker) -> float:

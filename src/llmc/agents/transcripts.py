@@ -1,0 +1,133 @@
+"""What CLIs write down of their conversations: a JSON object a line, in files of their own. Read, never written."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from glob import glob
+from typing import Any
+
+from llmc.core.digest import told_digest
+
+BLOCK = 256 * 1024
+MOST_BYTES = 8 * 1024 * 1024
+"""From the end. What lies further back is not about now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Of the worker whose transcript is meant."""
+
+    home: str
+    """The person's."""
+    worktree: str
+    settings_dir: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one line says that is of use to us."""
+
+    at_unix: float
+    prompt: str = ""
+    state: str = ""
+    """What the agent does from then on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcripts:
+    pattern: Callable[[Whereabouts], str]
+    """Where the files of a worker are, with wildcards."""
+    read: Callable[[Mapping[str, Any]], Line | None]
+    marks: tuple[bytes, ...]
+    """One of these is in every line that is of use."""
+    is_of: Callable[[Mapping[str, Any], Whereabouts], bool] = lambda first, where: True
+    """Whether the file with this first line is about that worker."""
+    kept_open: str = ""
+    """In the path of the file that the running program keeps open, which tells whose it is."""
+
+
+def prompts_since(transcripts: Transcripts, where: Whereabouts, since_unix: float) -> frozenset[str]:
+    """The digests of what this worker's agent was given since then, as it wrote that down itself."""
+    found: set[str] = set()
+    for path in glob(transcripts.pattern(where)):
+        try:
+            if os.stat(path).st_mtime < since_unix or not transcripts.is_of(_first(path), where):
+                continue
+            for line in _useful(transcripts, path):
+                if line.at_unix < since_unix:
+                    break
+                if line.prompt:
+                    found.add(told_digest(line.prompt))
+        except OSError:
+            continue  # it was cleared away meanwhile
+    return frozenset(found)
+
+
+def last_state(transcripts: Transcripts, path: str, since_unix: float) -> Line | None:
+    """The last line since then that says what the agent does now."""
+    try:
+        for line in _useful(transcripts, path):
+            if line.state:
+                return line if line.at_unix >= since_unix else None
+    except OSError:
+        pass
+    return None
+
+
+def moment(text: object) -> float:
+    """A time as these files have it; 0 for what is none."""
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def texts(content: object) -> str:
+    """All text of a message: one string, or parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+
+
+def _useful(transcripts: Transcripts, path: str) -> Iterator[Line]:
+    """The newest first."""
+    for raw in _lines_backwards(path):
+        if any(mark in raw for mark in transcripts.marks):
+            line = transcripts.read(_object(raw))
+            if line is not None:
+                yield line
+
+
+def _first(path: str) -> Mapping[str, Any]:
+    with open(path, "rb") as file:
+        return _object(file.readline(MOST_BYTES))
+
+
+def _object(raw: bytes) -> Mapping[str, Any]:
+    """Empty where the line is no object: it may be half written."""
+    try:
+        data = json.loads(raw)
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _lines_backwards(path: str) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        least = max(0, at - MOST_BYTES)
+        rest = b""
+        while at > least:
+            size = min(BLOCK, at - least)
+            at -= size
+            file.seek(at)
+            begun, *whole = (file.read(size) + rest).split(b"\n")
+            yield from reversed(whole)
+            rest = begun
+        if least == 0:
+            yield rest
