@@ -62,7 +62,8 @@ def test_a_zombie_does_not_run(spawn):
 def test_what_an_interpreter_runs_is_known_by_its_name(spawn, tmp_path):
     script = tmp_path / "agent.py"
     script.write_text("import time; time.sleep(600)")
-    assert script_of(spawn(sys.executable, "-u", str(script), "--flag", "word").pid) == "agent"
+    process = spawn(sys.executable, "-u", str(script), "--flag", "word")
+    wait_until(lambda: script_of(process.pid) == "agent")
     assert script_of(2**22 + 1) == ""
 
 
