@@ -290,6 +290,14 @@ def test_history_is_there_when_asked_for(tmux):
     assert "\n50\n" in tmux.capture(pane.id, history=500)
 
 
+def test_more_screens_are_read_than_fit_into_one_command(tmux):
+    panes = [start(tmux, name, "sh", "-c", f"printf {name}; exec sleep 600") for name in ("adam", "berta")]
+    wait_until(lambda: all(tmux.capture(pane.id).strip() for pane in panes))
+    screens = tmux.captures([pane.id for pane in panes] * 200)
+    assert [screen.strip() for screen in screens] == ["adam", "berta"] * 200
+    assert tmux.captures([]) == []
+
+
 def test_facts_and_screen_in_one_look(tmux):
     pane = start(tmux, "adam", "sh", "-c", r"printf '\033]2;✳ topic\007❯ ü'; exec sleep 600")
     wait_until(lambda: "❯" in tmux.look(pane.id)[1])

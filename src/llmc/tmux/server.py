@@ -16,6 +16,8 @@ from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says
 MINIMUM = (3, 2)
 TURN_SECS = 10.0
 SAID_BYTES = 16_384
+CAPTURED_AT_ONCE = 100
+"""tmux refuses a command of more than 16 KB, which is that of some two hundred panes."""
 
 # Variables that would make an agent believe that it runs inside another one, in the caller's tmux, or make its
 # git work on the caller's repository.
@@ -176,12 +178,14 @@ class Tmux:
         return self._look(pane, history)[1]
 
     def captures(self, panes: Sequence[str]) -> list[str]:
-        """The screens of many panes as they are drawn, colours included, by one call. A pane that is gone raises."""
-        if not panes:
-            return []
+        """The screens of many panes as they are drawn, colours included, by few calls. A pane that is gone raises."""
         mark = f"={secrets.token_hex(12)}="
-        words = [word for pane in panes for word in ("capture-pane", "-pe", "-t", pane, ";", *_say(mark), ";")]
-        return self._ask(*words[:-1]).split(f"{mark}\n")[:-1]
+        screens: list[str] = []
+        for first in range(0, len(panes), CAPTURED_AT_ONCE):
+            some = panes[first : first + CAPTURED_AT_ONCE]
+            words = [word for pane in some for word in ("capture-pane", "-pe", "-t", pane, ";", *_say(mark), ";")]
+            screens += self._ask(*words[:-1]).split(f"{mark}\n")[:-1]
+        return screens
 
     def look(self, pane: str) -> tuple[Pane, str]:
         """The pane's facts and its screen, in one call."""
