@@ -16,6 +16,7 @@ from llmc.commands.pty_status import pty_document, pty_text
 from llmc.commands.result import Result
 from llmc.daemon.watcher import Pace, Watcher, refuse_second, watch_lock
 from llmc.errors import LlmcError
+from llmc.host.memory import keep_one_heap
 from llmc.host.processes import is_running, wait_for_end
 from llmc.host.terminal import start_in_background
 from llmc.store.lock import is_held
@@ -31,6 +32,7 @@ def run(app: App, args: Namespace) -> Result:
     refuse_second(place.root)
     if args.detach:
         return _detached(place, args)
+    keep_one_heap()
     with watch_lock(place.root):
         watcher = Watcher(place.root, place.host, Pace(args.interval, args.stable), _shower(app, args))
         if args.once:

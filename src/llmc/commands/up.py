@@ -15,6 +15,7 @@ from llmc.daemon.loop import Daemon
 from llmc.daemon.process import daemon_lock, refuse_second, running_daemon
 from llmc.daemon.signals import Ending
 from llmc.errors import LlmcError
+from llmc.host.memory import keep_one_heap
 from llmc.host.processes import is_running
 from llmc.host.terminal import start_in_background
 from llmc.host.watch import open_watch, wait_for_change
@@ -46,6 +47,7 @@ def _require_place_to_work(site: Site) -> None:
 
 
 def _foreground(app: App, root: Root, args: Namespace) -> Result:
+    keep_one_heap()
     with daemon_lock(root):
         daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, changed=lambda _: _show(app, root))
         _show(app, root)

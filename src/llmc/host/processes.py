@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 GRACE_SECS = 3.0
 PAUSE_SECS = 0.02
@@ -29,7 +28,7 @@ def is_running(pid: int) -> bool:
     entry = _look_up(pid)
     if entry is not None:
         return entry.state not in "ZX"
-    if Path("/proc/self").exists():
+    if os.path.exists("/proc/self"):
         return False
     with suppress(ProcessLookupError):
         os.kill(pid, 0)
@@ -45,7 +44,7 @@ def parent_of(pid: int) -> int | None:
 def foreground_of(pid: int) -> int | None:
     """The process group that the terminal of this process listens to; None where there is no /proc, or no terminal."""
     try:
-        group = int(_facts(pid)[5])
+        group = int(_fields(pid)[5])
     except (OSError, ValueError, IndexError):
         return None
     return group if group > 0 else None
@@ -54,8 +53,8 @@ def foreground_of(pid: int) -> int | None:
 def started_at(pid: int) -> float:
     """In seconds since the epoch, to a second or so; 0 where that is not known."""
     try:
-        ticks = int(_facts(pid)[19])
-        boot = next(line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
+        ticks = int(_fields(pid)[19])
+        boot = next(line for line in _read("/proc/stat").splitlines() if line.startswith("btime "))
         return int(boot.split()[1]) + ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError, StopIteration):
         return 0.0
@@ -64,10 +63,10 @@ def started_at(pid: int) -> float:
 def script_of(pid: int) -> str:
     """The name of the file that an interpreter runs, without its ending; empty where nobody can tell."""
     try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1:]
+        words = _read(f"/proc/{pid}/cmdline").split("\0")[1:]
     except OSError:
         return ""
-    path = next((os.fsdecode(word) for word in words if word and not word.startswith(b"-")), "")
+    path = next((word for word in words if word and not word.startswith("-")), "")
     return os.path.splitext(os.path.basename(path))[0]
 
 
@@ -75,7 +74,7 @@ def with_children(pid: int) -> Iterator[int]:
     """The process and those that it started, without a look at all others. It alone where the system cannot tell."""
     yield pid
     try:
-        started = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        started = _read(f"/proc/{pid}/task/{pid}/children")
     except OSError:
         return
     for child in started.split():
@@ -163,21 +162,31 @@ def _send(pid: int, number: int) -> None:
 
 
 def _process_table() -> Iterator[tuple[int, _Entry]]:
-    for path in Path("/proc").glob("[0-9]*"):
-        entry = _look_up(int(path.name))
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return
+    for pid in map(int, filter(str.isdecimal, names)):
+        entry = _look_up(pid)
         if entry is not None:
-            yield int(path.name), entry
+            yield pid, entry
 
 
 def _look_up(pid: int) -> _Entry | None:
     try:
-        fields = _facts(pid)
+        fields = _fields(pid)
     except OSError:
         return None
     return _Entry(fields[0], int(fields[1]), int(fields[2]), int(fields[3]))
 
 
-def _facts(pid: int) -> list[str]:
-    """What the kernel tells of it, from its state on: its name before that may hold anything."""
-    text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    return text.rpartition(")")[2].split()
+def _fields(pid: int) -> list[str]:
+    """What the process table says after the name of the program, which may hold anything."""
+    return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+
+
+def _read(path: str) -> str:
+    # No Path: it interns each of its parts, the daemon asks thousands of times a second, and the table of interned
+    # strings, a megabyte in one piece, would be made anew every minute, each time in the memory of another thread.
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
