@@ -15,7 +15,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
+from statistics import fmean, median
 
 from bench.fleet import Fleet, quiet_fleet, seated
 from llmc.git.clone import fetch_source
@@ -32,14 +34,21 @@ events = true
 """
 TURN_SECS = 2.0
 SAMPLE_SECS = 5.0
-GROWTH_MB = 2.0
-"""From the second to the last third: by then caches are full, and what still grows grows for ever."""
+WARM_UP_SECS = 300.0
+"""By then caches are full, and what still grows grows for ever."""
+GROWTH_MB = 1.0
+"""From the second to the last third."""
+GROWTH_MB_PER_HOUR = 6.0
+"""Steadily, after the warm-up; looked for where that leaves as much time again."""
 GROWTH_FILES = 4
+LAST_WORDS = 20
 CAUGHT_UP_SECS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
+    at: float
+    """In seconds, from the first one on."""
     memory_mb: float
     files: int
 
@@ -56,31 +65,49 @@ def be_busy() -> None:
             unfinished.write_text(json.dumps(event))
             unfinished.rename(spool / f"{time.time_ns():020d}.json")
             time.sleep(TURN_SECS / 2)
-        told.write_text(str(turn + 1))
+        uncounted = told.with_name(f".{told.name}")
+        uncounted.write_text(str(turn + 1))
+        uncounted.rename(told)
 
 
 def samples(fleet: Fleet, seconds: float) -> Iterator[Sample]:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    """For as long as the daemon runs."""
+    began = time.monotonic()
+    while (at := time.monotonic() - began) < seconds and is_running(fleet.daemon):
         status = dict(line.split(":\t", 1) for line in Path(f"/proc/{fleet.daemon}/status").read_text().splitlines())
-        yield Sample(int(status["VmRSS"].split()[0]) / 1024, len(os.listdir(f"/proc/{fleet.daemon}/fd")))
+        yield Sample(at, int(status["VmRSS"].split()[0]) / 1024, len(os.listdir(f"/proc/{fleet.daemon}/fd")))
         time.sleep(SAMPLE_SECS)
 
 
 def growth(taken: list[Sample]) -> list[str]:
-    """What is still more at the end than it was in the middle."""
+    """What is still more at the end than it was in the middle, and what becomes more and more."""
     third = max(1, len(taken) // 3)
     parts = (taken[:third], taken[third : 2 * third] or taken, taken[-third:])
-    memory = [_mean([sample.memory_mb for sample in part]) for part in parts]
+    memory = [fmean(sample.memory_mb for sample in part) for part in parts]
     # The fewest: programs come and go, and take some with them for as long as they run.
     files = [min(sample.files for sample in part) for part in parts]
+    steadily = trend(taken)
     print("memory in the first, second and last third: " + ", ".join(f"{each:.1f} MB" for each in memory))
+    if steadily is not None:
+        print(f"its trend after {WARM_UP_SECS / 60:.0f} minutes: {steadily:+.1f} MB per hour")
     print("open files, at the fewest: " + ", ".join(map(str, files)))
     grown = {
         f"the memory grew by {memory[2] - memory[1]:.1f} MB": memory[2] - memory[1] > GROWTH_MB,
+        f"the memory grows by {steadily or 0:.1f} MB per hour": (steadily or 0) > GROWTH_MB_PER_HOUR,
         f"{files[2] - files[1]} more open files": files[2] - files[1] > GROWTH_FILES,
     }
     return [what for what, so in grown.items() if so]
+
+
+def trend(taken: list[Sample]) -> float | None:
+    """In MB per hour: the median of the slopes between any two samples. None when there was too little time.
+
+    Memory is taken in pieces, and the bar must not depend on when one was: a single step does not move the median.
+    """
+    warm = [sample for sample in taken if sample.at >= WARM_UP_SECS]
+    if not warm or taken[-1].at < 2 * WARM_UP_SECS:
+        return None
+    return 3600 * median((b.memory_mb - a.memory_mb) / (b.at - a.at) for a, b in combinations(warm, 2))
 
 
 def missed(fleet: Fleet, told: Path, names: tuple[str, ...]) -> list[str]:
@@ -102,10 +129,6 @@ def missed(fleet: Fleet, told: Path, names: tuple[str, ...]) -> list[str]:
     return []
 
 
-def _mean(numbers: list[float]) -> float:
-    return sum(numbers) / len(numbers)
-
-
 def seat_busy(fleet: Fleet, count: int, told: Path) -> tuple[str, ...]:
     """Workers are added while the daemon runs, as a person would."""
     site = fleet.site
@@ -120,6 +143,10 @@ def seat_busy(fleet: Fleet, count: int, told: Path) -> tuple[str, ...]:
     return names
 
 
+def last_words(fleet: Fleet) -> list[str]:
+    return Path(fleet.site.root.daemon_log).read_text(errors="replace").splitlines()[-LAST_WORDS:]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=15.0)
@@ -129,10 +156,12 @@ def main() -> int:
     with quiet_fleet(words.quiet, patrol_secs=60, agents=BUSY_AGENT) as fleet:
         told = Path(fleet.site.root.path, "told")
         names = seat_busy(fleet, words.busy, told)
-        wait_until(lambda: len(list(told.iterdir())) == len(names), CAUGHT_UP_SECS)
+        wait_until(lambda: all((told / name).exists() for name in names), CAUGHT_UP_SECS)
         taken = list(samples(fleet, words.minutes * 60))
-        wrong = growth(taken) + missed(fleet, told, names)
-        wrong += [] if is_running(fleet.daemon) else ["the daemon has ended"]
+        if is_running(fleet.daemon):
+            wrong = growth(taken) + missed(fleet, told, names)
+        else:
+            wrong = ["the daemon has ended; its last words:", *last_words(fleet)]
     print("\n".join(wrong) or "nothing grew, nothing was missed")
     return 1 if wrong else 0
 
