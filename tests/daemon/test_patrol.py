@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from llmc.core.patrol import Miss
+from llmc.daemon.journal import Journal
+from llmc.daemon.patrol import Patrols
 from llmc.model import Session, Turn, Work
+from llmc.store.worker_log import WorkerLog
 from testing.story import Story, end_abruptly, told_in
 
 QUESTION = '{"event": "question", "text": "which one?"}'
@@ -65,6 +68,17 @@ def test_what_was_missed_is_repaired_and_counted(story: Story) -> None:
     log = Path(story.root.daemon_log).read_text()
     assert "patrol: baker: repaired what was missed: report" in log
     assert [event.detail for event in story.events("adam", "patrol")] == ["repaired what was missed: report"]
+
+
+def test_a_branch_that_moves_while_somebody_is_there_is_looked_at_once_more(story: Story) -> None:
+    """Who is there may have looked at it before."""
+    story.begin("adam")
+    story.commit_as("adam", "a.txt", "x\n", "By hand")
+    sent: list[str] = []
+    patrols = Patrols(lambda _: True, sent.append, lambda: None, Journal(WorkerLog(story.root.logs)))
+    patrols.look_at_all(story.site)
+    patrols.looked_upstream(story.site)
+    assert sent == ["adam", "adam"]
 
 
 def test_what_has_to_be_as_it_is_counts_for_nothing(story: Story) -> None:

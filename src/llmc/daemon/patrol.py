@@ -104,18 +104,16 @@ class Patrols:
         self._look_upstream()
 
     def look_at_all(self, site: Site) -> None:
-        """Sends somebody to whoever is not as the state says, at once."""
-        for name in self._unattended(site):
+        """Sends somebody to whoever is not as the state says, at once. Who is there already may have looked before."""
+        for name in self._found(site):
             self._send_to(name)
 
     def looked_upstream(self, site: Site) -> None:
         """Everybody is looked at; what a moved branch asks for is done at once, what a patrol finds is made sure of."""
-        found = self._unattended(site)
         if self._under_way is not None and self._under_way.seen is None:
-            self._under_way.first_look(found)
-            return
-        for name in found:
-            self._send_to(name)
+            self._under_way.first_look(self._unattended(site))
+        else:
+            self.look_at_all(site)
 
     def go_on(self, site: Site) -> PatrolReport | None:
         """The report, when there is one."""
@@ -136,13 +134,12 @@ class Patrols:
             self._under_way.was_cared_for(name, after)
 
     def _unattended(self, site: Site) -> Findings:
-        """Who is not as the state says. What cannot be told now is left to the next patrol."""
-        return self._heeding(lambda: self._look(site)) or {}
+        """Those that no signal has told of: nobody is there."""
+        return {name: finding for name, finding in self._found(site).items() if not self._attended(name)}
 
-    def _look(self, site: Site) -> Findings:
-        state = site.ledger.load()
-        found = unexpected(state, glance(site, state), site.ledger.policy_of)
-        return {name: (kinds, state.workers[name]) for name, kinds in found.items() if not self._attended(name)}
+    def _found(self, site: Site) -> Findings:
+        """Who is not as the state says. What cannot be told now is left to the next patrol."""
+        return self._heeding(lambda: _look(site)) or {}
 
     def _report(self, site: Site, patrol: Patrol) -> PatrolReport:
         report = keep_patrol(site, patrol)
@@ -159,6 +156,12 @@ class Patrols:
         except OSError as failure:
             self._journal.complain(EVERYBODY, str(failure))
         return None
+
+
+def _look(site: Site) -> Findings:
+    state = site.ledger.load()
+    found = unexpected(state, glance(site, state), site.ledger.policy_of)
+    return {name: (kinds, state.workers[name]) for name, kinds in found.items()}
 
 
 def keep_patrol(site: Site, patrol: Patrol) -> PatrolReport:
