@@ -17,7 +17,7 @@ from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_a
 from llmc.errors import LlmcError
 from llmc.observe.opinions import exited, opinion_of, opinion_told, screen_alone
 from llmc.observe.second_opinion import Asked, SecondOpinion
-from llmc.observe.subjects import Subject
+from llmc.observe.subjects import Subject, Told
 from llmc.store.status_cache import Complaints, Status, StatusCache
 from llmc.tmux.parsing import Pane
 
@@ -162,15 +162,15 @@ class Readings:
         screen = exited(subject, pane) if pane.dead else opinion_of(reading)
         if not pane.dead and kept and kept.standing.digest == digest and is_stable(kept.standing, stable_looks):
             screen = self._advised(Asked(subject.name, digest, shown.text, subject.cli, pane.title), screen)
-        session = subject.session(pane) if not pane.dead else None
-        told = told_by_agent(subject.reported(), session) if not pane.dead else None
+        agent = subject.told(pane) if not pane.dead else Told()
+        told = told_by_agent(agent.reported, agent.by_file)
         opinion = opinion_told(told, screen) if told is not None else screen
         standing, call = look_again(before, Look(now, digest, opinion), stable_looks)
         alone = screen_alone(subject, standing, screen, stable_looks, kept.status.screen if kept else {})
         if told is not None and is_overtaken(told, alone, now):
             standing, call = look_again(before, Look(now, digest, screen), stable_looks)
         fused = fuse(told, None, alone, now)
-        status = _status(subject, pane, pack.label, standing, alone, fused, session)
+        status = _status(subject, pane, pack.label, standing, alone, fused, agent.by_file)
         stable = is_stable(standing, stable_looks)
         changed = before is None or before.digest != standing.digest
         self._kept[subject.name] = Kept(standing, status, stable_looks, pane, told, screen)

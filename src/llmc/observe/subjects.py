@@ -38,6 +38,15 @@ Translate = Callable[[Mapping[str, object]], Report | None]
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """By the agent."""
+
+    reported: Signal | None = None
+    by_file: Signal | None = None
+    """By a file of its own: Claude Code's about itself, or a transcript."""
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     name: str
     tmux: Tmux
@@ -84,12 +93,19 @@ class Subject:
                 take(event)
         return _read(self.reports) if self.reports_itself else None
 
-    def session(self, pane: Pane) -> Signal | None:
-        """What a file of the agent's own says of it."""
-        foreground = foreground_of(pane.pid)
-        pids = [foreground, pane.pid] if foreground else [pane.pid]
-        told = read_session_file(self.home, pids) if self.home else None
-        return told or read_transcript(self.pack(pane).name, pids)
+    def told(self, pane: Pane) -> Told:
+        """What the agent itself tells. A transcript is read only where nothing else tells: it costs the most."""
+        reported, pids = self.reported(), _processes(pane)
+        session = read_session_file(self.home, pids) if self.home else None
+        if reported is None and session is None:
+            session = read_transcript(self.pack(pane).name, pids)
+        return Told(reported, session)
+
+
+def _processes(pane: Pane) -> list[int]:
+    """The one that the terminal listens to, and the one that it was opened for."""
+    foreground = foreground_of(pane.pid)
+    return [foreground, pane.pid] if foreground else [pane.pid]
 
 
 def worker_subject(site: Site, worker: Worker, pane: Pane) -> Subject:
