@@ -114,3 +114,13 @@ def test_who_runs_is_not_waited_for(story: Story) -> None:
 
 def test_without_a_server_there_is_nobody(story: Story) -> None:
     assert story.site.panes() == {}
+
+
+def test_one_terminal_alone_is_told_of_like_all_of_them(story: Story) -> None:
+    site = story.site
+    assert site.pane_of("s") == {}
+    start(site, "s", "sh", "-c", "exit 3")
+    start(site, "another", "sleep", "1000")
+    story.until(lambda: site.pane_of("s")["s"].exit_code == 3)
+    assert site.pane_of("another") == {"another": site.panes()["another"]}
+    assert site.pane_of("nobody") == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event
@@ -57,20 +57,31 @@ class Site:
             yield
 
     def panes(self) -> dict[str, Pane]:
-        """Every session's pane, with the exit status of those whose process has ended.
+        """Every session's pane, with the exit status of those whose process has ended."""
+        return _explained(self.tmux.panes)
 
-        tmux 3.3a misses the end of its children now and then; told again, it learns of it.
-        """
-        panes = self.tmux.panes()
-        until = time.monotonic() + REAPED_WITHIN_SECS
-        while (missed := _unexplained(panes)) and time.monotonic() < until:
-            remind_of_children(missed[0].server_pid)
-            time.sleep(LOOK_EVERY_SECS)
-            panes = self.tmux.panes()
-        if any(_tells_nothing(pane) for pane in panes.values()):
-            # It may have been reaped between that answer and our look at the process: then tmux knows by now.
-            panes = self.tmux.panes()
-        return panes
+    def pane_of(self, session: str) -> dict[str, Pane]:
+        """The same of one session alone: a fraction of the work where there are many."""
+
+        def ask() -> dict[str, Pane]:
+            pane = self.tmux.pane_of(session)
+            return {} if pane is None else {session: pane}
+
+        return _explained(ask)
+
+
+def _explained(ask: Callable[[], dict[str, Pane]]) -> dict[str, Pane]:
+    """tmux 3.3a misses the end of its children now and then; told again, it learns of it."""
+    panes = ask()
+    until = time.monotonic() + REAPED_WITHIN_SECS
+    while (missed := _unexplained(panes)) and time.monotonic() < until:
+        remind_of_children(missed[0].server_pid)
+        time.sleep(LOOK_EVERY_SECS)
+        panes = ask()
+    if any(_tells_nothing(pane) for pane in panes.values()):
+        # It may have been reaped between that answer and our look at the process: then tmux knows by now.
+        panes = ask()
+    return panes
 
 
 def local_offset(at: float) -> float:
