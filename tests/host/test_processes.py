@@ -76,7 +76,8 @@ def test_a_process_was_started_when_it_was(spawn):
 
 def test_a_process_and_those_that_it_started(spawn, tmp_path):
     shell = spawn("sh", "-c", f"sleep 600 & echo $! > {tmp_path}/pids; wait")
-    assert list(with_children(shell.pid)) == [shell.pid, *pids_in(tmp_path / "pids", 1)]
+    started = pids_in(tmp_path / "pids", 1)
+    assert list(with_children(shell.pid)) == [shell.pid, *started]
     assert list(with_children(2**22 + 1)) == [2**22 + 1]
 
 
