@@ -278,6 +278,16 @@ def test_what_stands_in_the_agents_transcript_was_delivered(story: Story) -> Non
     assert "Say it once." not in story.screen("adam")
 
 
+@pytest.mark.usefixtures("writes_down")
+def test_what_an_agent_wrote_down_that_has_ended_is_unknown(story: Story) -> None:
+    """The model may never have heard it."""
+    online(story)
+    begun(story, "Say it once.")
+    written(story, "Say it once.", story.site.now() + 1)
+    end_abruptly(story.pane("adam").pid)
+    assert receipt_of(settle(story.site, "adam")).outcome is Outcome.UNKNOWN
+
+
 @pytest.mark.lesson(4, "what may have arrived is looked for and not sent again")
 @pytest.mark.usefixtures("writes_down")
 def test_what_stood_in_the_transcript_before_proves_nothing(story: Story) -> None:

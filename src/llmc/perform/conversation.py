@@ -209,7 +209,10 @@ def _resume(site: Site, worker: Worker, step: Step, text: str) -> Action:
 
 
 def _written_down(site: Site, worker: Worker, text: str, since: float) -> Action | None:
-    """What the agent wrote into its own transcript, it has got, whether or not anybody saw that."""
+    """What the agent wrote into its own transcript, it has got, whether or not anybody saw that.
+
+    Of one that has ended meanwhile nobody knows what became of it: the model may never have heard it.
+    """
     transcripts = site.agent_of(worker).transcripts
     if transcripts is None:
         return None
@@ -220,7 +223,9 @@ def _written_down(site: Site, worker: Worker, text: str, since: float) -> Action
         if time.monotonic() >= until:
             return None
         time.sleep(LONGEST_PAUSE_SECS)
-    return Action(Do.FINISH, Outcome.DELIVERED, Proof.TRANSCRIPT)
+    pane = site.pane_of(worker.session_id).get(worker.session_id)
+    lives = pane is not None and not pane.dead
+    return Action(Do.FINISH, Outcome.DELIVERED, Proof.TRANSCRIPT) if lives else None
 
 
 def _begun_at(site: Site, worker: Worker) -> float:
