@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from llmc.errors import LlmcError
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+    from urllib.error import HTTPError
 
 MOST_BYTES = 1 << 20
 
@@ -31,6 +33,11 @@ class Response:
 
 
 def post_json(address: str, data: object, *, headers: Mapping[str, str], timeout: float) -> Response:
+    # These take longer to load than most commands to run, and few people want anything posted.
+    import http.client
+    import urllib.error
+    import urllib.request
+
     request = urllib.request.Request(
         address,
         json.dumps(data).encode(),
@@ -49,7 +56,7 @@ def post_json(address: str, data: object, *, headers: Mapping[str, str], timeout
         raise NoAnswerError(f"no answer from the address: {_in_words(failure)}", "see whether it is right") from None
 
 
-def _read(answer: http.client.HTTPResponse | urllib.error.HTTPError, until: float) -> bytes:
+def _read(answer: HTTPResponse | HTTPError, until: float) -> bytes:
     body = b""
     while len(body) < MOST_BYTES and (part := answer.read1(65536)):
         body += part

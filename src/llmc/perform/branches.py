@@ -18,7 +18,6 @@ from llmc.perform.conflicts import asked_to_resolve
 from llmc.perform.merging import forget_accept
 from llmc.perform.sessions import end_session, end_strays
 from llmc.site import Site
-from llmc.store.config_file import remove_worker_table
 
 
 class NotRebasedError(LlmcError):
@@ -91,6 +90,8 @@ def remove(site: Site, worker: Worker) -> None:
     reached(Moment.NUKE_BRANCH_DELETED)
     forget_files(site, worker.name)
     reached(Moment.NUKE_FILES_REMOVED)
+    from llmc.store.config_file import remove_worker_table  # what it needs to edit TOML is slow to load
+
     remove_worker_table(site.root.config_file, worker.name)
     reached(Moment.NUKE_FORGOTTEN)
     site.ledger.remove(worker.name, site.now())
