@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llmc.core import events as ev
 from llmc.errors import LlmcError
-from llmc.git.backup import list_backups
+from llmc.git import rebase
+from llmc.git.backup import is_backed_up, list_backups
 from llmc.git.land import land, squash
-from llmc.git.rebase import rebase_in_progress
+from llmc.git.rebase import own_base, rebase_in_progress
 from llmc.model import Turn, Work, Worker
 from llmc.perform.settle import Settled, ask, settle
 from testing.story import Story, told_in
@@ -312,3 +314,27 @@ def test_even_when_its_worktree_was_deleted_by_hand(story: Story) -> None:
     ask(story.site, "adam", ev.RemovalAsked(story.site.now()))
     (backup,) = list_backups(story.site.git, story.root.path, "adam")
     assert backup.head_sha == sha
+
+
+@pytest.mark.parametrize("detached", [False, True], ids=["on its branch", "detached"])
+def test_a_commit_between_the_backup_and_the_rebase_is_kept(
+    story: Story, monkeypatch: pytest.MonkeyPatch, detached: bool
+) -> None:
+    to_review(story)
+    worktree = story.worker("adam").worktree_path
+    made: list[str] = []
+
+    def last_moment(*words: Any) -> str | None:
+        base = own_base(*words)
+        if detached:
+            story.git("checkout", "--quiet", "--detach", cwd=worktree)
+        made.append(story.commit_as("adam", "late.txt", "x\n", "In the last moment"))
+        return base
+
+    monkeypatch.setattr(rebase, "own_base", last_moment)
+    story.commit_upstream("b.txt", "x\n", "By hand")
+    tip = story.git("rev-parse", "main")
+    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
+    (late,) = made
+    assert is_backed_up(story.site.git, story.root.path, "adam", late)

@@ -59,9 +59,13 @@ def make_backup(
 def backup_branch(git: Git, root: str, worker: str, at_unix: float, branch: str, reason: str = "") -> Backup | None:
     """For a worker whose worktree is gone: keeps its branch. None when there is none, or a backup has it already."""
     tip = branch_tip(git, root, branch)
-    if tip is None or any(is_ancestor(git, root, tip, each.sha) for each in list_backups(git, root, worker)):
+    if tip is None or is_backed_up(git, root, worker, tip):
         return None
     return backup_commit(git, root, worker, at_unix, branch, tip, reason)
+
+
+def is_backed_up(git: Git, root: str, worker: str, sha: str) -> bool:
+    return any(is_ancestor(git, root, sha, each.sha) for each in list_backups(git, root, worker))
 
 
 def backup_commit(git: Git, root: str, worker: str, at_unix: float, branch: str, sha: str, reason: str = "") -> Backup:

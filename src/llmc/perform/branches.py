@@ -5,12 +5,12 @@ from __future__ import annotations
 from llmc.core import events as ev
 from llmc.core.plan import unclean
 from llmc.errors import LlmcError
-from llmc.git.backup import backup_branch, make_backup
+from llmc.git.backup import backup_branch, backup_commit, is_backed_up, make_backup
 from llmc.git.clone import fetch_source
 from llmc.git.history import commits_ahead
 from llmc.git.ignored import copy_ignored
 from llmc.git.rebase import Conflicted, rebase_in_progress, rebase_onto
-from llmc.git.repository import current_branch, resolve, status, toplevel
+from llmc.git.repository import current_branch, require_commit, resolve, status, toplevel
 from llmc.git.worktree import delete_branch, remove_worktree, reset_in_place
 from llmc.host.faults import Moment, reached
 from llmc.model import Step, Worker
@@ -50,14 +50,23 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
     worktree = worker.worktree_path
     if rebase_in_progress(site.git, worktree) is None:
         _require_clean(site, worker)
+        head = require_commit(site.git, worktree, "HEAD")
         make_backup(site.git, worktree, worker.name, site.now(), safe_sha=onto, reason="rebase")
         reached(Moment.REBASE_BACKED_UP)
         outcome = rebase_onto(site.git, worktree, onto, worker.base_sha)
+        _keep_what_came_between(site, worker, head)
         reached(Moment.REBASE_MOVED)
         if not isinstance(outcome, Conflicted):
             left = commits_ahead(site.git, worktree, onto, outcome.sha)
             return ev.RebaseClean(site.now(), step.id, outcome.sha if left else None, onto)
     return asked_to_resolve(site, worker, step)
+
+
+def _keep_what_came_between(site: Site, worker: Worker, head: str) -> None:
+    """A commit that somebody made after the backup and before the rebase: git knows what it began with."""
+    began = resolve(site.git, worker.worktree_path, "ORIG_HEAD")
+    if began is not None and began != head and not is_backed_up(site.git, site.root.path, worker.name, began):
+        backup_commit(site.git, site.root.path, worker.name, site.now(), worker.branch, began, "rebase")
 
 
 def _require_clean(site: Site, worker: Worker) -> None:
