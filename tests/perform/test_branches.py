@@ -14,7 +14,9 @@ from llmc.git import rebase
 from llmc.git.backup import is_backed_up, list_backups
 from llmc.git.land import land, squash
 from llmc.git.rebase import own_base, rebase_in_progress
+from llmc.host.faults import Moment
 from llmc.model import Turn, Work, Worker
+from llmc.perform import branches
 from llmc.perform.settle import Settled, ask, settle
 from testing.story import Story, told_in
 
@@ -338,3 +340,25 @@ def test_a_commit_between_the_backup_and_the_rebase_is_kept(
     ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     (late,) = made
     assert is_backed_up(story.site.git, story.root.path, "adam", late)
+
+
+@pytest.mark.parametrize("detached", [False, True], ids=["on its branch", "detached"])
+def test_a_commit_between_the_backup_and_the_reset_is_kept(
+    story: Story, monkeypatch: pytest.MonkeyPatch, detached: bool
+) -> None:
+    to_review(story)
+    worktree = story.worker("adam").worktree_path
+    made: list[str] = []
+
+    def last_moment(moment: Moment) -> None:
+        if moment is Moment.RESET_BACKED_UP:
+            if detached:
+                story.git("checkout", "--quiet", "--detach", cwd=worktree)
+            made.append(story.commit_as("adam", "late.txt", "x\n", "In the last moment"))
+
+    monkeypatch.setattr(branches, "reached", last_moment)
+    ask(story.site, "adam", ev.ResetAsked(story.site.now()))
+    (late,) = made
+    assert story.worker("adam").work is Work.IDLE
+    assert is_backed_up(story.site.git, story.root.path, "adam", late)
+    assert story.git("rev-parse", "HEAD", cwd=worktree) == story.git("rev-parse", "main")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.history import is_ancestor
-from llmc.git.parse import Worktree
+from llmc.git.parse import Worktree, decode
 from llmc.git.repository import Operation, branch_tip, git_paths, list_worktrees, operations
 from llmc.git.runner import LONG, NO_HOOKS, Git
 from llmc.host.faults import Moment, reached
@@ -86,6 +86,13 @@ def reset_in_place(git: Git, worktree: str, branch: str, sha: str) -> None:
     git.run(worktree, *NO_HOOKS, *checkout, "--", timeout=LONG)
     reached(Moment.RESET_CHECKED_OUT)
     git.run(worktree, "clean", "--quiet", "--force", "-d", timeout=LONG)
+
+
+def head_log(git: Git, worktree: str) -> list[str]:
+    """The commits that HEAD was on before each of its moves, the oldest first; empty where git keeps no log."""
+    (path,) = git_paths(git, worktree, "logs/HEAD")
+    shas = (line.partition(" ")[0] for line in decode(git.host.read(path) or b"").splitlines())
+    return [sha for sha in shas if sha.strip("0")]
 
 
 _QUIT = {

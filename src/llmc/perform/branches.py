@@ -11,7 +11,7 @@ from llmc.git.history import commits_ahead
 from llmc.git.ignored import copy_ignored
 from llmc.git.rebase import Conflicted, rebase_in_progress, rebase_onto
 from llmc.git.repository import current_branch, require_commit, resolve, status, toplevel
-from llmc.git.worktree import delete_branch, remove_worktree, reset_in_place
+from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in_place
 from llmc.host.faults import Moment, reached
 from llmc.model import Step, Worker
 from llmc.perform.conflicts import asked_to_resolve
@@ -24,14 +24,23 @@ class NotRebasedError(LlmcError):
     """The work cannot be rebased as it is; nothing was changed."""
 
 
+def _keep_if_late(site: Site, worker: Worker, sha: str | None, known: tuple[str, ...], reason: str) -> None:
+    """A commit that git found there, but that somebody made after the backup, gets one of its own."""
+    if sha is not None and sha not in known and not is_backed_up(site.git, site.root.path, worker.name, sha):
+        backup_commit(site.git, site.root.path, worker.name, site.now(), worker.branch, sha, reason)
+
+
 # --- reset ------------------------------------------------------------------------------------------
 
 
 def reset(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+    head, moves = require_commit(site.git, worker.worktree_path, "HEAD"), head_log(site.git, worker.worktree_path)
     make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=tip, reason="reset")
     reached(Moment.RESET_BACKED_UP)
     reset_in_place(site.git, worker.worktree_path, worker.branch, tip)
+    for sha in head_log(site.git, worker.worktree_path)[len(moves) :]:
+        _keep_if_late(site, worker, sha, (head, tip), "reset")
     reached(Moment.RESET_CLEANED)
     carry_ignored_files(site, worker.worktree_path)
     return ev.WorktreeReset(site.now(), step.id, tip)
@@ -54,19 +63,12 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
         make_backup(site.git, worktree, worker.name, site.now(), safe_sha=onto, reason="rebase")
         reached(Moment.REBASE_BACKED_UP)
         outcome = rebase_onto(site.git, worktree, onto, worker.base_sha)
-        _keep_what_came_between(site, worker, head)
+        _keep_if_late(site, worker, resolve(site.git, worktree, "ORIG_HEAD"), (head, onto), "rebase")
         reached(Moment.REBASE_MOVED)
         if not isinstance(outcome, Conflicted):
             left = commits_ahead(site.git, worktree, onto, outcome.sha)
             return ev.RebaseClean(site.now(), step.id, outcome.sha if left else None, onto)
     return asked_to_resolve(site, worker, step)
-
-
-def _keep_what_came_between(site: Site, worker: Worker, head: str) -> None:
-    """A commit that somebody made after the backup and before the rebase: git knows what it began with."""
-    began = resolve(site.git, worker.worktree_path, "ORIG_HEAD")
-    if began is not None and began != head and not is_backed_up(site.git, site.root.path, worker.name, began):
-        backup_commit(site.git, site.root.path, worker.name, site.now(), worker.branch, began, "rebase")
 
 
 def _require_clean(site: Site, worker: Worker) -> None:
