@@ -64,9 +64,9 @@ def test_a_foreign_line_is_noticed(text: str) -> None:
     assert foreign_lines(text.replace("{}", "/"))
 
 
-@pytest.mark.parametrize("text", ["src/work/x", "~/work/x", "$HOME/work/x", "{base}/home/ann/x", "/homework/x"])
+@pytest.mark.parametrize("text", ["src{}work/x", "~{}work/x", "$HOME{}work/x", "(base){}home/ann/x", "{}homework/x"])
 def test_an_innocent_line_passes(text: str) -> None:
-    assert foreign_lines(text) == []
+    assert foreign_lines(text.replace("{}", "/")) == []
 
 
 def test_modules_are_small() -> None:

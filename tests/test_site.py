@@ -118,9 +118,9 @@ def test_without_a_server_there_is_nobody(story: Story) -> None:
 
 def test_one_terminal_alone_is_told_of_like_all_of_them(story: Story) -> None:
     site = story.site
-    assert site.pane_of("s") == {}
+    assert site.pane_of("s") is None
     start(site, "s", "sh", "-c", "exit 3")
     start(site, "another", "sleep", "1000")
-    story.until(lambda: site.pane_of("s")["s"].exit_code == 3)
-    assert site.pane_of("another") == {"another": site.panes()["another"]}
-    assert site.pane_of("nobody") == {}
+    story.until(lambda: (pane := site.pane_of("s")) and pane.exit_code == 3)
+    assert site.pane_of("another") == site.panes()["another"]
+    assert site.pane_of("nobody") is None

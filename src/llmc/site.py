@@ -60,14 +60,14 @@ class Site:
         """Every session's pane, with the exit status of those whose process has ended."""
         return _explained(self.tmux.panes)
 
-    def pane_of(self, session: str) -> dict[str, Pane]:
+    def pane_of(self, session: str) -> Pane | None:
         """The same of one session alone: a fraction of the work where there are many."""
 
         def ask() -> dict[str, Pane]:
             pane = self.tmux.pane_of(session)
             return {} if pane is None else {session: pane}
 
-        return _explained(ask)
+        return _explained(ask).get(session)
 
 
 def _explained(ask: Callable[[], dict[str, Pane]]) -> dict[str, Pane]:

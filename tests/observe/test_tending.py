@@ -16,6 +16,7 @@ from llmc.git.rebase import abort_rebase, rebase_in_progress
 from llmc.model import Session, Turn, Work
 from llmc.observe.tending import tend_session, tend_work
 from llmc.perform.settle import ask, settle
+from llmc.tmux.parsing import Pane
 from llmc.tmux.server import TmuxError
 from testing.story import SILENT, Story, told_in
 
@@ -41,6 +42,10 @@ def at_work(story: Story, **fields: object) -> None:
     """A worker in the middle of a task whose agent is up, as far as the record says."""
     working = {"work": Work.WORKING, "session": Session.UP, "turn": Turn.OPEN, "current_prompt": "do it"}
     story.begin("adam").rewrite("adam", **{**working, **fields})
+
+
+def pane_of_adam(story: Story) -> Pane | None:
+    return story.site.pane_of(story.worker("adam").session_id)
 
 
 def tend(story: Story) -> list[str]:
@@ -430,14 +435,14 @@ def test_no_answer_of_tmux_moves_nobody(story: Story, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     before = story.worker("adam")
     with pytest.raises(TmuxError):
-        tend_session(story.site, "adam", story.site.panes())
+        tend_session(story.site, "adam", pane_of_adam(story))
     assert story.worker("adam") == before
 
 
 @pytest.mark.lesson(13, "the loss of a session never erases the work")
 def test_a_session_that_is_gone_takes_no_work_with_it(story: Story) -> None:
     at_work(story)
-    (decision,) = tend_session(story.site, "adam", story.site.panes())
+    (decision,) = tend_session(story.site, "adam", pane_of_adam(story))
     assert decision.signal == "session.gone"
     worker = story.worker("adam")
     assert (worker.work, worker.session, worker.current_prompt) == (Work.WORKING, Session.DOWN, "do it")
@@ -448,7 +453,7 @@ def test_a_session_that_nobody_knew_of_is_taken_over(story: Story) -> None:
     story.up()
     os.kill(story.daemon(), 15)
     story.site.ledger.apply("adam", ev.SessionVanished(story.site.now()))
-    assert tend_session(story.site, "adam", story.site.panes()) == [], "only who acts for the worker may say so"
+    assert tend_session(story.site, "adam", pane_of_adam(story)) == [], "only who acts for the worker may say so"
     tend(story)
     assert story.worker("adam").session is Session.UP
 

@@ -318,19 +318,26 @@ def test_even_when_its_worktree_was_deleted_by_hand(story: Story) -> None:
     assert backup.head_sha == sha
 
 
-@pytest.mark.parametrize("detached", [False, True], ids=["on its branch", "detached"])
+def commit_late(story: Story, *, detached: bool) -> str:
+    """Somebody commits in the worktree after the backup was made."""
+    if detached:
+        story.git("checkout", "--quiet", "--detach", cwd=story.worker("adam").worktree_path)
+    return story.commit_as("adam", "late.txt", "x\n", "In the last moment")
+
+
+ON_BRANCH_OR_NOT = pytest.mark.parametrize("detached", [False, True], ids=["on its branch", "detached"])
+
+
+@ON_BRANCH_OR_NOT
 def test_a_commit_between_the_backup_and_the_rebase_is_kept(
     story: Story, monkeypatch: pytest.MonkeyPatch, detached: bool
 ) -> None:
     to_review(story)
-    worktree = story.worker("adam").worktree_path
     made: list[str] = []
 
     def last_moment(*words: Any) -> str | None:
         base = own_base(*words)
-        if detached:
-            story.git("checkout", "--quiet", "--detach", cwd=worktree)
-        made.append(story.commit_as("adam", "late.txt", "x\n", "In the last moment"))
+        made.append(commit_late(story, detached=detached))
         return base
 
     monkeypatch.setattr(rebase, "own_base", last_moment)
@@ -342,7 +349,7 @@ def test_a_commit_between_the_backup_and_the_rebase_is_kept(
     assert is_backed_up(story.site.git, story.root.path, "adam", late)
 
 
-@pytest.mark.parametrize("detached", [False, True], ids=["on its branch", "detached"])
+@ON_BRANCH_OR_NOT
 def test_a_commit_between_the_backup_and_the_reset_is_kept(
     story: Story, monkeypatch: pytest.MonkeyPatch, detached: bool
 ) -> None:
@@ -352,9 +359,7 @@ def test_a_commit_between_the_backup_and_the_reset_is_kept(
 
     def last_moment(moment: Moment) -> None:
         if moment is Moment.RESET_BACKED_UP:
-            if detached:
-                story.git("checkout", "--quiet", "--detach", cwd=worktree)
-            made.append(story.commit_as("adam", "late.txt", "x\n", "In the last moment"))
+            made.append(commit_late(story, detached=detached))
 
     monkeypatch.setattr(branches, "reached", last_moment)
     ask(story.site, "adam", ev.ResetAsked(story.site.now()))

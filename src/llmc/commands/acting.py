@@ -36,7 +36,8 @@ def acting_for(site: Site, name: str) -> Iterator[Worker]:
 
 
 def catch_up(site: Site, name: str) -> None:
-    tell(site, *tend_session(site, name, terminals(site)), *tend_work(site, name))
+    pane = terminals(site).get(site.worker(name).session_id)
+    tell(site, *tend_session(site, name, pane), *tend_work(site, name))
 
 
 def finish_checks(site: Site, name: str) -> None:

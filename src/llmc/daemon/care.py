@@ -48,8 +48,8 @@ def care_for(site: Site, name: str, tried: Rebases, *, bring_up: bool) -> Cared:
 
 
 def _care(site: Site, name: str, tried: Rebases, bring_up: bool) -> Cared:
-    panes = site.pane_of(site.worker(name).session_id)
-    tell(site, *tend_session(site, name, panes, while_away=bring_up))
+    pane = site.pane_of(site.worker(name).session_id)
+    tell(site, *tend_session(site, name, pane, while_away=bring_up))
     lock = site.lock_of(name)
     if not lock.try_acquire():
         return Cared.BUSY

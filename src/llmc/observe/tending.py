@@ -17,9 +17,9 @@ from llmc.site import Site
 from llmc.tmux.parsing import Pane
 
 
-def tend_session(site: Site, name: str, panes: dict[str, Pane], *, while_away: bool = False) -> list[Decision]:
+def tend_session(site: Site, name: str, pane: Pane | None, *, while_away: bool = False) -> list[Decision]:
     """Whether the terminal is lost. Needs no lock: it is told even while somebody acts for the worker."""
-    return _apply_all(site, name, losses(site, site.worker(name), panes, while_away=while_away))
+    return _apply_all(site, name, losses(site, site.worker(name), pane, while_away=while_away))
 
 
 def tend_work(site: Site, name: str, most_reports: int = MOST) -> list[Decision]:

@@ -16,11 +16,10 @@ def look_at_panes(site: Site) -> dict[str, Pane]:
     return site.panes()
 
 
-def losses(site: Site, worker: Worker, panes: dict[str, Pane], *, while_away: bool = False) -> list[ev.Event]:
+def losses(site: Site, worker: Worker, pane: Pane | None, *, while_away: bool = False) -> list[ev.Event]:
     """The end of a session that is up as far as we know."""
     if worker.session is not Session.UP:
         return []
-    pane = panes.get(worker.session_id)
     if pane is None:
         return [ev.SessionVanished(site.now(), while_away)]
     if not pane.dead:

@@ -223,7 +223,7 @@ def _written_down(site: Site, worker: Worker, text: str, since: float) -> Action
         if time.monotonic() >= until:
             return None
         time.sleep(LONGEST_PAUSE_SECS)
-    pane = site.pane_of(worker.session_id).get(worker.session_id)
+    pane = site.pane_of(worker.session_id)
     lives = pane is not None and not pane.dead
     return Action(Do.FINISH, Outcome.DELIVERED, Proof.TRANSCRIPT) if lives else None
 
