@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 AGENTS = ROOT / ".agents"
 PROGRAMS = AGENTS / "node_modules" / ".bin"
-NODE_NEEDED = 20
+NODE_NEEDED = 22
 NODE_PINNED = "22.23.3"
 """Installed beside the agents where the system's Node is too old, as Debian 12's is."""
 
