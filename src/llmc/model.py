@@ -164,18 +164,24 @@ class Worker:
     """How often somebody was told that the agent gives no sign of life, since its last one."""
     kept_reports: tuple[str, ...] = ()
     """Marks of the reports that came into this record last: their files may still lie in the spool."""
+    start_dialog: str = ""
+    """What its agent asks before it takes a prompt; empty when nothing stands in the way of its start."""
+    hint: str = ""
+    """What an empty input line of its agent shows, where no pack knows that."""
     evidence: Evidence = Evidence("created", 0.0)
 
     @property
     def status(self) -> str:
-        return status_of(self.work, self.session)
+        return status_of(self.work, self.session, self.start_dialog)
 
 
-def status_of(work: str, session: str) -> str:
+def status_of(work: str, session: str, start_dialog: str = "") -> str:
     """The word that users see. A session that is down hides the work, it does not erase it.
 
-    An error stays visible: it is usually the reason why there is no session.
+    An error stays visible: it is usually the reason why there is no session. So does a question at the start.
     """
+    if session == "starting" and start_dialog:
+        return "needs_input"
     return "offline" if session in ("down", "crashed") and work != "error" else str(work)
 
 

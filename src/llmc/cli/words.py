@@ -163,8 +163,19 @@ COMMANDS = (
         "answer",
         "answer a worker's open permission or question dialog",
         ("llmc answer adam yes", "llmc answer adam 2", 'llmc answer adam "Use the existing helper"'),
-        (WORKER, word("choice", metavar="CHOICE", help="yes, no, the number of an option, or your own text")),
-        about="`llmc peek WORKER` shows the dialog.",
+        (
+            WORKER,
+            word("choice", metavar="CHOICE", help="yes, no, the number or the words of an option, or your own text"),
+            word(
+                "--dialog",
+                metavar="ID",
+                type=some_name,
+                help="only if this dialog is still the open one (`asked.id` in `llmc status --json`)",
+            ),
+        ),
+        about="`llmc status` says what is asked, `llmc peek WORKER` shows the dialog. The option is found by its "
+        "words, and Enter is pressed only when the mark is seen on it. `yes` and `no` never take an option that holds "
+        "for more than this once: choose that by its number.",
         codes=SENDS,
     ),
     Command(

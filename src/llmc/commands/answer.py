@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 
 from llmc.app import App
 from llmc.commands.acting import acting_for, told
 from llmc.commands.result import Result
 from llmc.core import events as ev
+from llmc.core.effects import StartSession
+from llmc.core.moves.change import awaits
 from llmc.core.sendable import check_text
 from llmc.model import Outcome
 from llmc.perform.answering import answer
+from llmc.perform.settle import settle
 
 
 def run(app: App, args: Namespace) -> Result:
     check_text(args.choice)
     site = app.site()
     with acting_for(site, args.worker) as worker:
-        receipt, dialog = answer(site, worker, args.choice)
+        receipt, dialog = answer(site, worker, args.choice, args.dialog)
         site.ledger.note(worker.name, site.now(), "answer", f"{dialog}: {args.choice}")
         if receipt.outcome is Outcome.DELIVERED:
             site.ledger.apply(worker.name, ev.AnswerGiven(site.now(), args.choice))
-    return told(receipt, args.worker)
+        result = told(receipt, args.worker)
+        if receipt.outcome is not Outcome.DELIVERED or not awaits(worker, StartSession):
+            return result
+        settle(site, worker.name)  # the start goes on with the answer
+    after = site.worker(args.worker)
+    why = f": {after.start_dialog or after.evidence.detail}" if after.status != "idle" else ""
+    return replace(result, text=f"{result.text}\n{after.name}: {after.status}{why}")

@@ -54,6 +54,9 @@ def status_document(root: Root) -> dict[str, Any]:
         for name, worker in state["workers"].items()
     ]
     for worker in workers:
+        worker["asked"] = _asked(worker, seen.get(worker["name"], {}))
+        if worker["status"] == "idle" and worker["asked"] and worker["attention"]["state"] == "NEEDS_CONFIRMATION":
+            worker["status"] = "needs_input"  # whoever stands in front of a dialog takes no task
         worker["conflicts"] = conflicts.get(worker["name"])
         worker["troubles"] = _troubles(worker, patrol)
     return {
@@ -101,13 +104,15 @@ def _worker(
         session = "down"
     shown = {field: value for field, value in worker.items() if field not in NOT_SHOWN}
     shown["session"] = session
-    shown["status"] = _status_of(worker["work"], session)
+    shown["status"] = _status_of(worker["work"], session, worker.get("start_dialog") or "")
     shown["attention"] = _attention(attention, session, now)
     return shown
 
 
-def _status_of(work: str, session: str) -> str:
+def _status_of(work: str, session: str, start_dialog: str) -> str:
     # The same words as `model.status_of`, which would cost more to import than everything here.
+    if session == "starting" and start_dialog:
+        return "needs_input"
     return "offline" if session in ("down", "crashed") and work != "error" else work
 
 
@@ -117,10 +122,21 @@ def _signals(worker: dict[str, Any], reported: object, seen: dict[str, Any], now
 
 
 def _attention(attention: dict[str, Any] | None, session: str, now: float) -> dict[str, Any]:
-    if attention is None or session != "up":
+    if attention is None or session not in ("up", "starting"):
         return dict(NO_ATTENTION)
     against = attention.get("disagreement")
     return {**_aged(attention, now), "disagreement": None if against is None else _aged(against, now)}
+
+
+def _asked(worker: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any] | None:
+    """The dialog that is open, as the daemon last saw it; without a daemon, what stood in the way of the start."""
+    if worker["session"] not in ("up", "starting"):
+        return None
+    asked = seen.get("asked")
+    if isinstance(asked, dict):
+        return asked
+    waits = worker["status"] == "needs_input" and worker["session"] == "starting"
+    return {"id": None, "text": worker.get("start_dialog"), "options": []} if waits else None
 
 
 def _aged(said: dict[str, Any], now: float) -> dict[str, Any]:
@@ -199,8 +215,8 @@ def _cells(worker: dict[str, Any]) -> tuple[str, ...]:
     now = time.time()
     status = worker["status"]
     hidden = f" ({worker['work']})" if status == "offline" and worker["work"] != "idle" else ""
-    if worker["session"] == "starting":
-        hidden = " (starting)"
+    if worker["session"] == "starting" and status != "needs_input":
+        status = "starting"
     blocked = worker.get("blocked")
     if blocked:
         hidden = f" ({_blocked_words(blocked)})"
@@ -208,10 +224,20 @@ def _cells(worker: dict[str, Any]) -> tuple[str, ...]:
         hidden += " (no reports)"  # it was given a text and reported nothing
     attention = ATTENTION_SHOWN.get(worker["attention"]["state"], "")
     task = one_line(worker["current_prompt"] or "", PROMPT_WIDTH) or ("ready for a task" if status == "idle" else "")
-    evidence = worker.get("evidence") or {}
-    why = one_line(f"{evidence.get('signal', '')} {evidence.get('detail', '')}".strip(), WHY_WIDTH)
+    why = one_line(_why(worker), WHY_WIDTH)
     since = age(now - float(worker.get("last_activity_unix") or now))
     return worker["name"], status + hidden, attention, task, since, why
+
+
+def _why(worker: dict[str, Any]) -> str:
+    """What is asked says more than any signal."""
+    asked = worker.get("asked")
+    if asked and worker["attention"]["state"] in ("NEEDS_CONFIRMATION", "UNKNOWN"):
+        options = "; ".join(f"{n} {words}" for n, words in enumerate(asked["options"], 1))
+        question = " ".join(str(asked["text"]).split("\n")[-1:])
+        return f"asks: {question}" + (f" ({options})" if options else "")
+    evidence = worker.get("evidence") or {}
+    return f"{evidence.get('signal', '')} {evidence.get('detail', '')}".strip()
 
 
 def _to_come(worker: dict[str, Any], branch: str | None) -> list[str]:

@@ -9,8 +9,8 @@ from argparse import Namespace
 
 from llmc.app import App, open_site
 from llmc.commands.result import Result
+from llmc.commands.starts import wait_for_starts
 from llmc.commands.status import status_document, status_text
-from llmc.core.display import one_line
 from llmc.daemon.loop import Daemon
 from llmc.daemon.process import daemon_lock, refuse_second, running_daemon
 from llmc.daemon.signals import Ending
@@ -18,14 +18,12 @@ from llmc.errors import LlmcError
 from llmc.host.memory import keep_one_heap
 from llmc.host.processes import is_running
 from llmc.host.terminal import start_in_background
-from llmc.host.watch import open_watch, wait_for_change
 from llmc.model import Session, Worker
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.lock import disk_errors
 
 STARTED_WITHIN_SECS = 20.0
-SETTLED_WITHIN_SECS = 180.0
 ROOM_BYTES = 1 << 16
 
 
@@ -69,15 +67,19 @@ def _detached(app: App, site: Site, args: Namespace) -> Result:
     began = site.now()
     pid = start_in_background(argv, site.root.daemon_log)
     _wait_for_lock(site, pid)
-    workers = _wait_for_sessions(site, pid, began)
-    lines = [f"the daemon runs (pid {pid})", *(_told(worker) for worker in workers)]
+    app.console.say(f"the daemon runs (pid {pid})")
+    workers = wait_for_starts(app, site, pid, began)
     failed = any(worker.status == "error" for worker in workers)
-    return Result("\n".join(lines), {"pid": pid, "workers": {w.name: w.status for w in workers}}, 1 if failed else 0)
+    data = {"pid": pid, "workers": {worker.name: worker.status for worker in workers}}
+    return Result(_summary(workers), data, 1 if failed else 0)
 
 
-def _told(worker: Worker) -> str:
-    why = f": {one_line(worker.evidence.detail, 200)}" if worker.status == "error" else ""
-    return f"{worker.name}: {worker.status}{why}"
+def _summary(workers: list[Worker]) -> str:
+    """What stands open, each with what to type."""
+    open_ones = [worker.name for worker in workers if worker.session is Session.STARTING]
+    if not open_ones:
+        return ""
+    return f"{', '.join(open_ones)} cannot start yet: see `llmc status`"
 
 
 def _wait_for_lock(site: Site, pid: int) -> None:
@@ -87,28 +89,3 @@ def _wait_for_lock(site: Site, pid: int) -> None:
             refuse_second(site.root)  # somebody else was faster
             raise LlmcError("the daemon did not start", f"its words are in {site.root.daemon_log}")
         time.sleep(0.02)
-
-
-def _wait_for_sessions(site: Site, pid: int, began: float) -> list[Worker]:
-    """Until every worker is up or has failed to come up."""
-    watch = open_watch()
-    watch.add(site.root.path, "state", frozenset(("state.json",)))
-    until = time.monotonic() + SETTLED_WITHIN_SECS
-    try:
-        while is_running(pid) and time.monotonic() < until:
-            live = {name for name, pane in site.tmux.panes().items() if not pane.dead}
-            if all(_has_settled(worker, live, began) for worker in site.ledger.load().workers.values()):
-                break
-            wait_for_change(watch, 0.5)
-    finally:
-        watch.close()
-    if not is_running(pid):
-        raise LlmcError("the daemon ended at once", f"its words are in {site.root.daemon_log}")
-    return list(site.ledger.load().workers.values())
-
-
-def _has_settled(worker: Worker, live: set[str], began: float) -> bool:
-    """What the state says of a session may be from before a reboot: the terminal itself must be there."""
-    if worker.session is Session.UP:
-        return worker.session_id in live
-    return worker.session is Session.CRASHED and worker.evidence.at_unix >= began

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from llmc.core.classify import Cue, Pack, look_at, read_screen
+from llmc.core.dialogs.choosing import Goal, NoSuchAnswerError, goal_for
+from llmc.core.dialogs.dialog import Dialog
 from llmc.core.display import one_line
 from llmc.core.patterns import is_spelled_out
 from llmc.core.screen import Screen
@@ -52,20 +54,21 @@ class Verdict:
     pattern: str = ""
     """Of the rule that allows it."""
     refusal: str = ""
-    dialog: Cue | None = None
-    """What to answer, if that is allowed."""
+    goal: Goal | None = None
+    """What to take in the dialog, if that is allowed."""
 
 
 def judge(pack: Pack, screen: Screen, agent: str, rules: Iterable[Rule], told: Told | None) -> Verdict:
     """`told` is None for an agent that does not report what it does."""
     reading = read_screen(pack, screen)
     dialog, kind = reading.matched, reading.detail or ""
-    if reading.state != "NEEDS_CONFIRMATION" or dialog is None:
+    if reading.state != "NEEDS_CONFIRMATION" or dialog is None or reading.dialog is None:
         return Verdict(refusal="no dialog is open")
     named = [rule for rule in rules if rule.agent == agent and rule.kind == kind]
     if not named:
         return Verdict(kind, refusal=f"no rule is for the dialog {dialog.name} of {agent}")
-    if reading.confidence < SURE or "yes" not in dialog.answers:
+    goal = _yes(reading.dialog, dialog)
+    if reading.confidence < SURE or goal is None:
         return Verdict(kind, refusal=f"the pack is not sure of this dialog ({dialog.name}, {reading.confidence})")
     asked = dialog.asks.asked(look_at(pack, screen).lines) if dialog.asks else None
     if asked is None or (dialog.asks and dialog.asks.reported and told is None):
@@ -75,8 +78,15 @@ def judge(pack: Pack, screen: Screen, agent: str, rules: Iterable[Rule], told: T
         return Verdict(kind, asked, refusal=refusal)
     for rule in named:
         if covers(rule.pattern, kind, asked):
-            return Verdict(kind, asked, rule.pattern, dialog=dialog)
+            return Verdict(kind, asked, rule.pattern, goal=goal)
     return Verdict(kind, asked, refusal="no rule covers the whole of what it asks for")
+
+
+def _yes(dialog: Dialog, cue: Cue) -> Goal | None:
+    try:
+        return goal_for(dialog, "yes", cue.ways)
+    except NoSuchAnswerError:
+        return None
 
 
 def covers(pattern: str, kind: str, asked: str) -> bool:

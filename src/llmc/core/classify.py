@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box, times_shown
 from llmc.core.cues import Cue, View
+from llmc.core.dialogs.dialog import Dialog
+from llmc.core.dialogs.reading import read_dialog, read_notice, read_prompt
 from llmc.core.screen import Screen, cut_cells, lines_of, screen_of
 
 __all__ = [
@@ -32,6 +34,9 @@ GUESS = 0.6
 SUREST = 0.99
 CONTRADICTED = 0.85
 LONGEST_PARAGRAPH = 30
+ASKED_LINES = 6
+TYPED_ANSWERS = ("question", "password")
+"""Dialogs that take a line of text, where they show nothing to choose from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,8 @@ class Reading:
     matched: Cue | None = None
     composer: str | None = None
     """What is typed and not submitted; None when no composer was found."""
+    dialog: Dialog | None = None
+    """What is asked, where the screen waits for an answer."""
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -101,14 +108,32 @@ def read_screen(pack: Pack, screen: Screen) -> Reading:
     view = look_at(pack, screen)
     typed = view.box.text if view.box else None
     found = [(cue, groups) for cue in pack.cues if (groups := cue.found(view)) is not None]
+    dialog = _open_dialog(view)
+    if dialog is not None and not any(cue.state in ("NEEDS_CONFIRMATION", "EXITED") for cue, _ in found):
+        found = [(UNKNOWN_DIALOG, {}), *found]
     if found:
-        return _decided(pack, found, typed)
+        return _decided(pack, view, found, dialog)
     if typed is not None:
         return Reading("READY", None, GUESS, "composer", pack.label, SUMMARIES["READY"], composer=typed)
+    notice = read_notice(view.lines)
+    if notice is not None:
+        return _decided(pack, view, [(UNKNOWN_NOTICE, {})], notice)
     return Reading("UNKNOWN", pack=pack.label, summary="nothing on the screen is recognised")
 
 
-def _decided(pack: Pack, found: Sequence[tuple[Cue, Mapping[str, str]]], typed: str | None) -> Reading:
+UNKNOWN_DIALOG = Cue("dialog", "NEEDS_CONFIRMATION", (), detail="question", confidence=0.86)
+"""Options to choose from that no cue of the pack speaks of."""
+UNKNOWN_NOTICE = Cue("notice", "NEEDS_CONFIRMATION", (), detail="notice", confidence=0.7)
+
+
+def _open_dialog(view: View) -> Dialog | None:
+    """The dialog at the end of the screen. What stands above the input line is over, or quoted."""
+    dialog = read_dialog(view.lines, view.screen.styled)
+    below = dialog is not None and view.box is not None and view.box.first > dialog.line
+    return None if below else dialog
+
+
+def _decided(pack: Pack, view: View, found: Sequence[tuple[Cue, Mapping[str, str]]], dialog: Dialog | None) -> Reading:
     (cue, groups), *others = found
     return Reading(
         cue.state,
@@ -120,8 +145,18 @@ def _decided(pack: Pack, found: Sequence[tuple[Cue, Mapping[str, str]]], typed: 
         cue.actions or ACTIONS.get(cue.state, ()),
         tuple(other.name for other, _ in others),
         cue,
-        typed,
+        view.box.text if view.box else None,
+        dialog or _less_than_a_choice(cue, view) if cue.state == "NEEDS_CONFIRMATION" else None,
     )
+
+
+def _less_than_a_choice(cue: Cue, view: View) -> Dialog:
+    """Where nothing can be chosen: keys that lead on, a line to type, or just what the screen says."""
+    seen = read_notice(view.lines) or read_prompt(view.lines)
+    if seen is not None:
+        return seen
+    last = [line.strip() for line in view.lines if line.strip()][-ASKED_LINES:]
+    return Dialog("\n".join(last), typed=cue.detail in TYPED_ANSWERS)
 
 
 def _confidence(cue: Cue, others: Sequence[Cue]) -> float:

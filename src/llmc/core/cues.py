@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from llmc.core.asking import Asks
 from llmc.core.composer import Box
+from llmc.core.dialogs.choosing import USUAL_WAYS, Ways
 from llmc.core.screen import LONGEST_LINE, MOST_LINES, Screen, cut_cells, plain
 from llmc.core.styles import has_style
 
@@ -167,12 +168,12 @@ class Cue:
     actions: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     """Recorded screens that it decides."""
-    pass_keys: tuple[str, ...] = ()
-    """For a dialog of the start: the keys that pass it."""
+    choose: re.Pattern[str] | None = None
+    """For a dialog of the start: the words of the option that LLMC itself takes."""
     advice: str = ""
     """For a dialog of the start that only the person can pass: what to do."""
-    answers: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """For a dialog of the work: the keys for `yes`, `no`, a `number` ({n}) and before an own `text`."""
+    ways: Ways = USUAL_WAYS
+    """For a dialog: which of its options are `yes` and `no`, where their words do not say it."""
     asks: Asks | None = None
     """For a dialog of the work: where it says what it asks for."""
 

@@ -274,6 +274,18 @@ class SessionReady(StepResult):
     """The agent has its conversation from before."""
     go_on: str = ""
     """What lets it go on with its work, as the agent gets it; empty when it had none."""
+    hint: str = ""
+    """What its empty input line shows, where no pack knows that."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartWaits(StepResult):
+    """The agent runs and asks something before it takes a prompt. The step stays: the start goes on with the answer."""
+
+    asked: str
+    """In words; empty when the question is gone and the start goes on."""
+    options: str = ""
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

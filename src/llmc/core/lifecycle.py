@@ -137,6 +137,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     # what came of an effect
     ev.StepBegun: Rule("step.begun", came_of.step_begun, ANY),
     ev.SessionReady: Rule("session.ready", came_of.session_ready, {**ANY, ERROR: tuple(Work)}),
+    ev.StartWaits: Rule("session.asks", came_of.start_waits, ANY),
     ev.SessionFailed: Rule("session.failed", crashes.not_started, _OR_ERROR),
     ev.SessionStopped: Rule("session.stopped", came_of.session_stopped, ANY),
     ev.TextSent: Rule("delivery", came_of.text_sent, _reverting()),

@@ -54,3 +54,51 @@ def _with(styles: frozenset[str], code: int, following: list[int]) -> frozenset[
     if code in COLOURS:
         return styles - ENDED_BY[39] | {COLOURS[code]}
     return (styles | {ATTRIBUTES[code]}) if code in ATTRIBUTES else styles - ENDED_BY.get(code, set())
+
+
+Look = tuple[str, str, frozenset[int]]
+"""What one cell looks like: its colour, the colour behind it, and its attributes."""
+PLAIN: Look = ("", "", frozenset())
+
+
+def looks(styled: str) -> list[list[Look]]:
+    """Of every cell of every line. What tmux says of one line holds for the next until it says otherwise."""
+    lines, look = [], PLAIN
+    for line in styled.split("\n"):
+        cells: list[Look] = []
+        at = 0
+        while at < len(line):
+            escape = ESCAPES.match(line, at)
+            if escape is None:
+                cells.append(look)
+                at += 1
+                continue
+            selection = SELECTION.fullmatch(escape.group())
+            look = _look_after(look, selection.group(1)) if selection else look
+            at = escape.end()
+        lines.append(cells)
+    return lines
+
+
+def _look_after(look: Look, codes: str) -> Look:
+    numbers = [int(code or 0) for code in codes.split(";")]
+    colour, behind, attributes = look
+    at = 0
+    while at < len(numbers):
+        code = numbers[at]
+        wide = 0
+        if code == 0:
+            colour, behind, attributes = PLAIN
+        elif code in (38, 48):
+            wide = 4 if numbers[at + 1 : at + 2] == [2] else 2
+            named = ";".join(map(str, numbers[at + 1 : at + 1 + wide]))
+            colour, behind = (named, behind) if code == 38 else (colour, named)
+        elif 30 <= code <= 39 or 90 <= code <= 97:
+            colour = "" if code == 39 else str(code)
+        elif 40 <= code <= 49 or 100 <= code <= 107:
+            behind = "" if code == 49 else str(code)
+        else:
+            ended = {22: {1, 2}, 23: {3}, 24: {4}, 25: {5}, 27: {7}, 28: {8}, 29: {9}}.get(code)
+            attributes = attributes - ended if ended else attributes | {code}
+        at += 1 + wide
+    return colour, behind, attributes

@@ -37,6 +37,7 @@ class Cared(Enum):
     DONE = "done"
     PARTLY = "more reports wait than were read"
     BUSY = "somebody else acts for this worker now"
+    WAITS = "its start waits for a person's answer"
     GONE = "the worker was removed"
 
 
@@ -59,8 +60,8 @@ def _care(site: Site, name: str, tried: Rebases, bring_up: bool) -> Cared:
             site.ledger.apply(name, ev.StartAsked(site.now()))
         if _waits_for_others(site, site.worker(name)):
             return Cared.BUSY
-        if site.worker(name).pending:
-            settle(site, name)
+        if site.worker(name).pending and settle(site, name).waits:
+            return Cared.WAITS
         _keep_up_to_date(site, site.worker(name), tried)
     finally:
         lock.release()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -71,6 +72,10 @@ class Daemon:
         """Who is to be looked after, and from when on (monotonic time)."""
         self.not_before: dict[str, float] = {}
         """Whom looking after has failed, and until when it waits (monotonic time)."""
+        self.waiting: set[str] = set()
+        """Whose start waits for an answer: it goes on when its screen changes."""
+        self.stirred: deque[str] = deque()
+        """Whose screen has changed, as whoever looks at the screens tells it."""
         self.journal = Journal(self.site.ledger.log)
         self.cache = StatusCache(self.site.root.terminals, self.journal)
         self.acted_on: dict[str, str] = {}
@@ -160,6 +165,8 @@ class Daemon:
                 self._soon(name)
 
     def _collect(self) -> None:
+        while self.stirred:
+            self._go_on_with_start(self.stirred.popleft())
         done = [name for name, work in self.under_way.items() if work.done()]
         for name in done:
             self._finished(name, self.under_way.pop(name))
@@ -168,6 +175,11 @@ class Daemon:
             self.changed(self.site)
         for complaint in filter(None, (self.screens.collect(), self.radar.collect())):
             self.journal.complain(EVERYBODY, complaint)
+
+    def _go_on_with_start(self, name: str) -> None:
+        if name in self.waiting:
+            self.waiting.discard(name)
+            self._soon(name)
 
     def _fetch(self) -> None:
         self.fetch_again = self.fetching is not None
@@ -204,6 +216,8 @@ class Daemon:
             raise failure
         elif work.result() is Cared.BUSY:
             self._again(name)
+        elif work.result() is Cared.WAITS:
+            self.waiting.add(name)
         else:
             self.journal.mended(name)
             self.radar.changed({name})
@@ -295,6 +309,7 @@ class Daemon:
     def _part_with(self, name: str) -> None:
         del self.known[name]
         self.to_bring_up.discard(name)
+        self.waiting.discard(name)
         for remembered in (self.due, self.not_before, self.rebases):
             remembered.pop(name, None)
         self.journal.mended(name)
@@ -303,7 +318,7 @@ class Daemon:
 
     def _plan(self, state: State) -> None:
         for worker in state.workers.values():
-            if worker.pending:
+            if worker.pending and not (worker.name in self.waiting and worker.start_dialog):
                 self._soon(worker.name, RETRY_SECS)
             for due in worker.timers.values():
                 self._soon(worker.name, max(0.0, due - self.site.now()))
@@ -325,8 +340,11 @@ class Daemon:
         self._follow_screens(live)
 
     def _follow_screens(self, live: list[tuple[Worker, Pane]]) -> None:
-        """The terminals of all that are up, reporting or not: where screen and reports differ, that is shown."""
-        up = [(worker, pane) for worker, pane in live if worker.session is Session.UP]
+        """The terminals of all that are up, reporting or not: where screen and reports differ, that is shown.
+
+        Those that are starting, too: what they ask stands in the way of all the rest.
+        """
+        up = [(worker, pane) for worker, pane in live if worker.session in (Session.UP, Session.STARTING)]
         gone = self.screens.follow({worker.name: worker_subject(self.site, worker, pane) for worker, pane in up})
         forget_status(self.site.root, self.cache, gone)
         if gone:
@@ -335,6 +353,7 @@ class Daemon:
     def _act_on_screens(self, seen: list[Seen]) -> set[str]:
         if any(each.moved or each.before is None for each in seen):
             self.status_lines.moved()
+        self.stirred.extend(each.subject.name for each in seen if each.changed)
         again = act_on_screens(self.site, seen, self.acted_on)
         return again | self.confirmations.act_on(self.site, seen)
 

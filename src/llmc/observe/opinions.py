@@ -6,18 +6,41 @@ from collections.abc import Mapping
 from typing import Any
 
 from llmc.core.classify import ACTIONS, Reading
+from llmc.core.dialogs.dialog import Dialog
+from llmc.core.display import one_line, plain
 from llmc.core.readiness import Opinion, Standing, is_stable, seen_alone
 from llmc.host.processes import remind_of_children
 from llmc.observe.subjects import Subject
 from llmc.tmux.parsing import Pane
 
 LASTING_SECS = 3.0
+LONGEST_ASKED = 4000
+LONGEST_OPTION = 300
+LONGEST_QUESTION = 100
+LONGEST_SUMMARY = 200
 
 
 def opinion_of(reading: Reading) -> Opinion:
     return Opinion(
-        reading.state, reading.detail, reading.confidence, reading.summary, reading.actions_needed, reading.cue
+        reading.state, reading.detail, reading.confidence, _summary(reading), reading.actions_needed, reading.cue
     )
+
+
+def _summary(reading: Reading) -> str:
+    """With what is asked, where a dialog is open: a notice that does not say it is noise."""
+    dialog = reading.dialog
+    if dialog is None or not dialog.options:
+        return reading.summary
+    last = one_line(dialog.question.rpartition("\n")[2], LONGEST_QUESTION)
+    return one_line(f"{reading.summary}: {last} ({dialog.listed})", LONGEST_SUMMARY)
+
+
+def dialog_shown(dialog: Dialog | None) -> dict[str, Any] | None:
+    """The dialog as scripts and faces read it."""
+    if dialog is None:
+        return None
+    options = [one_line(option.words, LONGEST_OPTION) for option in dialog.options]
+    return {"id": dialog.id, "text": plain(dialog.question)[-LONGEST_ASKED:], "options": options}
 
 
 def exited(subject: Subject, pane: Pane) -> Opinion:

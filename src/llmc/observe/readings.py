@@ -15,7 +15,7 @@ from llmc.core.display import one_line
 from llmc.core.fusion import fuse, is_contested, is_overtaken, overtaken_at, told_by_agent
 from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again
 from llmc.errors import LlmcError
-from llmc.observe.opinions import exited, opinion_of, opinion_told, screen_alone
+from llmc.observe.opinions import dialog_shown, exited, opinion_of, opinion_told, screen_alone
 from llmc.observe.second_opinion import Asked, SecondOpinion
 from llmc.observe.subjects import Subject, Told
 from llmc.store.status_cache import Complaints, Status, StatusCache
@@ -170,7 +170,8 @@ class Readings:
         if told is not None and is_overtaken(told, alone, now):
             standing, call = look_again(before, Look(now, digest, screen), stable_looks)
         fused = fuse(told, None, alone, now)
-        status = _status(subject, pane, pack.label, standing, alone, fused, agent.by_file)
+        asked = dialog_shown(reading.dialog) if not pane.dead else None
+        status = _status(subject, pane, pack.label, standing, alone, fused, agent.by_file, asked)
         stable = is_stable(standing, stable_looks)
         changed = before is None or before.digest != standing.digest
         self._kept[subject.name] = Kept(standing, status, stable_looks, pane, told, screen)
@@ -225,6 +226,7 @@ def _status(
     screen: Mapping[str, Any],
     fused: Mapping[str, Any] | None,
     session: Mapping[str, Any] | None,
+    asked: dict[str, Any] | None,
 ) -> Status:
     shown = standing.shown
     return Status(
@@ -252,6 +254,7 @@ def _status(
         screen=dict(screen),
         session=dict(session) if session is not None else None,
         disagreement=fused["disagreement"] if fused is not None else None,
+        asked=asked,
     )
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from llmc.core.answers import Typing, typing_for
-from llmc.core.classify import Cue, Reading, Screen, read_screen
+from llmc.agents.base import Agent
+from llmc.core.dialogs.choosing import USUAL_WAYS, goal_for
+from llmc.core.dialogs.dialog import Dialog
+from llmc.core.dialogs.navigator import Ending
 from llmc.core.digest import text_digest
+from llmc.core.display import one_line
 from llmc.errors import LlmcError
 from llmc.model import Outcome, Proof, Receipt, Worker
 from llmc.perform.conversation import asks_by_report, lock_terminal
+from llmc.perform.dialogs import Shown, look_at_dialog, walk_through
 from llmc.site import Site
+from llmc.tmux.parsing import Pane
 
 LOOK_EVERY_SECS = 0.05
-GONE_WITHIN_SECS = 5.0
+REPORTED_WITHIN_SECS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,74 +27,73 @@ class _Given:
     """What came of an answer."""
 
     to: str
-    taken: bool
-    proof: Proof
-    otherwise: str
-    """What is to be said when nothing tells that it was taken."""
+    outcome: Outcome
+    proof: Proof = Proof.NONE
+    reason: str = ""
 
 
-def answer(site: Site, worker: Worker, choice: str) -> tuple[Receipt, str]:
-    """The receipt, and the dialog's name."""
+ENDINGS = {
+    Ending.TAKEN: (Outcome.DELIVERED, Proof.COMPOSER, ""),
+    Ending.STAYS: (Outcome.UNKNOWN, Proof.NONE, "the dialog is still on the screen"),
+    Ending.CHANGED: (Outcome.UNDELIVERED, Proof.NONE, "the dialog closed or changed before it was answered"),
+    Ending.STUCK: (Outcome.UNDELIVERED, Proof.NONE, "the mark could not be moved to that option; nothing was chosen"),
+}
+
+
+def answer(site: Site, worker: Worker, choice: str, dialog_id: str | None = None) -> tuple[Receipt, str]:
+    """The receipt, and what was answered. With a `dialog_id` no other dialog is answered."""
     began = time.monotonic()
-    pane = site.tmux.panes().get(worker.session_id)
+    pane = site.pane_of(worker.session_id)
     if pane is None or pane.dead:
         raise LlmcError(f"{worker.name} is not running", "bring the workers up with `llmc up`")
     with lock_terminal(site, worker):
-        given = _give(site, worker, pane.id, choice)
+        given = _give(site, worker, pane, choice, dialog_id)
     elapsed = int((time.monotonic() - began) * 1000)
     size, digest = len(choice.encode()), text_digest(choice)
-    if given.taken:
-        return Receipt(Outcome.DELIVERED, given.proof, 1, elapsed, size, digest, ""), given.to
-    return Receipt(Outcome.UNKNOWN, Proof.NONE, 1, elapsed, size, digest, given.otherwise), given.to
+    return Receipt(given.outcome, given.proof, 1, elapsed, size, digest, given.reason), given.to
 
 
-def _give(site: Site, worker: Worker, pane: str, choice: str) -> _Given:
-    reading = _reading(site, worker, pane)
-    if reading.state != "NEEDS_CONFIRMATION" and asks_by_report(site, worker):
-        taken = _type_answer(site, worker, pane, choice)
-        return _Given("what it reports to ask", taken, Proof.HOOK, "the agent has reported nothing since")
-    dialog = _open_dialog(worker, reading)
-    gone = press_answer(site, worker, pane, dialog, typing_for(dialog, choice))
-    return _Given(dialog.name, gone, Proof.COMPOSER, "the dialog is still on the screen")
-
-
-def _type_answer(site: Site, worker: Worker, pane: str, choice: str) -> bool:
-    """Nobody has told how this agent's questions look: it gets the words, and its next report is the proof."""
-    site.tmux.leave_copy_mode(pane)
-    site.tmux.type_text(pane, choice)
-    site.tmux.press(pane, site.agent_of(worker).submit)
-    return _until(lambda: not asks_by_report(site, worker))
-
-
-def press_answer(site: Site, worker: Worker, pane: str, dialog: Cue, typing: Typing) -> bool:
-    """Whether the dialog is gone then. The caller holds the terminal's lock and has just seen the dialog."""
-    site.tmux.leave_copy_mode(pane)
-    site.tmux.press(pane, *typing.keys)
-    if typing.text:
-        site.tmux.type_text(pane, typing.text)
-        site.tmux.press(pane, "Enter")
-    return _is_gone(site, worker, pane, dialog)
-
-
-def _reading(site: Site, worker: Worker, pane: str) -> Reading:
-    facts, text = site.tmux.look(pane)
-    return read_screen(site.agent_of(worker).pack, Screen(text, facts.title))
-
-
-def _open_dialog(worker: Worker, reading: Reading) -> Cue:
-    if reading.state != "NEEDS_CONFIRMATION" or reading.matched is None:
+def _give(site: Site, worker: Worker, pane: Pane, choice: str, dialog_id: str | None) -> _Given:
+    agent = site.agent_of(worker)
+    shown = look_at_dialog(site.tmux, agent, pane)
+    dialog = shown.reading.dialog
+    if dialog is None and dialog_id is None and asks_by_report(site, worker):
+        return _type_answer(site, worker, agent, shown, choice)
+    if dialog is None:
         raise LlmcError(f"{worker.name} has no dialog open", f"see `llmc peek {worker.name}`")
-    return reading.matched
+    if dialog_id is not None and dialog.id != dialog_id:
+        raise LlmcError(
+            f"{worker.name} does not show the dialog {dialog_id} any more; another one is open ({dialog.id})",
+            f"look at it first: `llmc peek {worker.name}`",
+        )
+    cue = shown.reading.matched
+    goal = goal_for(dialog, choice, cue.ways if cue is not None else USUAL_WAYS)
+    outcome, proof, reason = ENDINGS[walk_through(site.tmux, agent, pane, goal)]
+    return _Given(told_of(dialog), outcome, proof, reason)
 
 
-def _is_gone(site: Site, worker: Worker, pane: str, dialog: Cue) -> bool:
-    return _until(lambda: _reading(site, worker, pane).matched is not dialog)
+def told_of(dialog: Dialog) -> str:
+    """What it asks, in a line: its last words say it best."""
+    return one_line(dialog.question.rpartition("\n")[2] or dialog.listed, 200)
 
 
-def _until(holds: Callable[[], bool]) -> bool:
-    until = time.monotonic() + GONE_WITHIN_SECS
-    while time.monotonic() < until:
-        if holds():
-            return True
+def _type_answer(site: Site, worker: Worker, agent: Agent, shown: Shown, choice: str) -> _Given:
+    """Its report says that it asks, and nothing on its screen can be chosen.
+
+    A program that reads lines, or that shows an empty input line, gets the words. Anywhere else an Enter might take
+    an option that nobody has seen.
+    """
+    if shown.reading.composer != "" and not site.host.reads_lines(shown.pane.tty):
+        raise LlmcError(
+            f"{worker.name} reports that it asks something, but its screen shows no options that LLMC can read",
+            f"answer it in the terminal itself: `llmc attach {worker.name}`",
+        )
+    site.tmux.leave_copy_mode(shown.pane.id)
+    site.tmux.type_text(shown.pane.id, choice)
+    site.tmux.press(shown.pane.id, agent.submit)
+    until = time.monotonic() + REPORTED_WITHIN_SECS
+    while asks_by_report(site, worker):
+        if time.monotonic() >= until:
+            return _Given("what it reports to ask", Outcome.UNKNOWN, reason="the agent has reported nothing since")
         time.sleep(LOOK_EVERY_SECS)
-    return False
+    return _Given("what it reports to ask", Outcome.DELIVERED, Proof.HOOK)

@@ -6,18 +6,17 @@ from enum import Enum
 from types import MappingProxyType
 
 from llmc.core import events as ev
-from llmc.core.answers import typing_for
 from llmc.core.auto_confirm import Told, Verdict, judge
+from llmc.core.dialogs.navigator import Ending
 from llmc.core.digest import screen_digest
 from llmc.core.display import one_line, plain
-from llmc.core.screen import Screen, screen_of
+from llmc.core.screen import Screen
 from llmc.model import Session, Worker
-from llmc.perform.answering import press_answer
 from llmc.perform.conversation import lock_terminal
+from llmc.perform.dialogs import look_at_dialog, walk_through
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
 from llmc.store.snapshot import read_attention
-from llmc.tmux.parsing import Pane
 
 KIND = "auto_confirm"
 """Of its entries in the log of events."""
@@ -51,7 +50,7 @@ def verdict_on(site: Site, worker: Worker) -> Verdict | None:
     pane = site.tmux.panes().get(worker.session_id)
     if pane is None or pane.dead or not has_rules(site, worker):
         return None
-    verdict = _judge(site, worker, _screen(site, pane))
+    verdict = _judge(site, worker, look_at_dialog(site.tmux, site.agent_of(worker), pane).screen)
     return verdict if verdict.kind else None
 
 
@@ -60,16 +59,16 @@ def _confirm(site: Site, worker: Worker, digest: str) -> Confirmed:
         pane = site.tmux.panes().get(worker.session_id)
         if pane is None or pane.dead or pane.in_mode or worker.session is not Session.UP:
             return Confirmed.REFUSED
-        screen = _screen(site, pane)
+        screen = look_at_dialog(site.tmux, site.agent_of(worker), pane).screen
         verdict = _judge(site, worker, screen)
-        if verdict.dialog is None or screen_digest(screen.text, pane.title, pane.command) != digest:
+        if verdict.goal is None or screen_digest(screen.text, pane.title, pane.command) != digest:
             return Confirmed.REFUSED
-        typing = typing_for(verdict.dialog, "yes")
         _log(site, worker, verdict, screen)
-        gone = press_answer(site, worker, pane.id, verdict.dialog, typing)
-    if gone:
+        ending = walk_through(site.tmux, site.agent_of(worker), pane, verdict.goal)
+    if ending is Ending.TAKEN:
         site.ledger.apply(worker.name, ev.DialogConfirmed(site.now(), one_line(verdict.asked, 200)))
-    return Confirmed.DONE if gone else Confirmed.STAYS
+        return Confirmed.DONE
+    return Confirmed.STAYS if ending is Ending.STAYS else Confirmed.REFUSED
 
 
 def _judge(site: Site, worker: Worker, screen: Screen) -> Verdict:
@@ -83,11 +82,6 @@ def _told(site: Site, worker: Worker) -> Told | None:
     last = read_attention(site.root.inside("run", "attention")).get(worker.name) or {}
     asks = last.get("state") == "NEEDS_CONFIRMATION" and last.get("source") == "hook"
     return Told(str(last.get("detail") or ""), str(last.get("summary") or "")) if asks else Told("", "")
-
-
-def _screen(site: Site, pane: Pane) -> Screen:
-    """With its colours, and as whoever watches the terminals sees it."""
-    return screen_of(site.tmux.captures([pane.id])[0], title=pane.title, cursor=pane.cursor)
 
 
 def _log(site: Site, worker: Worker, verdict: Verdict, screen: Screen) -> None:

@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
+import json
 import os
-import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.core import events as ev
-from llmc.core.classify import Cue, Screen, read_screen
 from llmc.host.marks import marked_processes
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
 from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
+from llmc.perform.starting import wait_until_ready
 from llmc.site import Site
 from llmc.store.lock import is_held
-from llmc.store.spool import peek
 from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane, last_words
 
-LOOK_EVERY_SECS = 0.05
-EVENTS_WITHIN_SECS = 3.0
-"""How long an agent that has drawn its prompt may take until its first report."""
 LEAVE_WITHIN_SECS = 3.0
 SCROLLBACK = 50
-DIALOG_AGAIN_SECS = 3.0
 STRAY_ROUNDS = 3
 """What is ended may have started another program in its last moment."""
 
 
-class LeftToTheNextError(Exception):
-    """Nothing has failed: the step stays pending, and whoever acts for the worker next goes on with it."""
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A launch of which nobody knows yet whether it leads to a prompt."""
+
+    at: float
+    resume: str = ""
+    """The conversation that it takes up again."""
 
 
 def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
-    """With the conversation from before where there is one, and without it when that one cannot be taken up."""
+    """With the conversation from before where there is one, and without it when that one cannot be taken up.
+
+    An agent that runs already was launched by somebody who left before it was ready: the start goes on from there.
+    """
     agent = site.agent_of(worker)
-    if _live_pane(site, worker) is not None:
-        return ev.SessionReady(site.now(), step.id, worker.reports_events)  # we were here before a crash
+    pane = site.pane_of(worker.session_id)
+    if pane is not None and pane.dead and worker.start_dialog:
+        return _ended_at_once(site, step, pane)  # the person has chosen that
+    pane = _live_pane(site, worker)
+    if pane is not None:
+        return _follow(site, worker, step, agent, pane, _begun(site, worker))
     result = None
     if worker.conversation and agent.resumes:
         result = _start(site, worker, step, agent, worker.conversation)
-    if not isinstance(result, ev.SessionReady):
+    if result is None or isinstance(result, ev.SessionFailed):
         result = _start(site, worker, step, agent, "")
     return result
 
@@ -56,14 +63,38 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
     if not site.host.is_dir(worker.worktree_path):
         gone = f"its worktree {worker.worktree_path} is gone; run `llmc doctor`"
         return ev.SessionFailed(site.now(), step.id, gone, hopeless=True)
-    began = site.now()
-    pane = _launch(site, worker, launch)
-    # A conversation from before is shown with the failure that it ended in, or with half a turn that looks like one.
-    states = frozenset({"READY", "ERROR"} if resume else {"READY"})
-    result = _wait_until_ready(site, worker, step, agent, pane, began, states)
-    if not isinstance(result, ev.SessionReady):
-        return result
-    return replace(result, resumed=bool(resume), go_on=going_on_text(site, worker, resumed=bool(resume)))
+    begun = Begun(site.now(), resume)
+    _remember(site, worker, begun)
+    return _follow(site, worker, step, agent, _launch(site, worker, launch), begun)
+
+
+def _follow(site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, begun: Begun) -> ev.StepResult:
+    resumed = bool(begun.resume)
+    result = wait_until_ready(site, worker, step, agent, pane, begun.at, resumed=resumed)
+    if isinstance(result, Pane):
+        return _ended_at_once(site, step, result)
+    if isinstance(result, ev.SessionFailed):
+        site.tmux.kill_session(worker.session_id)
+    if isinstance(result, ev.SessionReady):
+        return replace(result, resumed=resumed, go_on=going_on_text(site, worker, resumed=resumed))
+    return result
+
+
+def _remember(site: Site, worker: Worker, begun: Begun) -> None:
+    path = _begun_file(site, worker)
+    site.host.write(path, json.dumps({"at": begun.at, "resume": begun.resume}).encode())
+
+
+def _begun(site: Site, worker: Worker) -> Begun:
+    try:
+        kept = json.loads(site.host.read(_begun_file(site, worker)) or b"")
+        return Begun(float(kept["at"]), str(kept["resume"]))
+    except (ValueError, KeyError, TypeError):
+        return Begun(0.0)
+
+
+def _begun_file(site: Site, worker: Worker) -> str:
+    return f"{site.root.settings_dir(worker.name)}/launch.json"
 
 
 def _live_pane(site: Site, worker: Worker) -> Pane | None:
@@ -112,56 +143,6 @@ def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
         **launch.env,
     }
     return site.tmux.new_session(worker.session_id, worker.worktree_path, launch.argv, env, size)
-
-
-def _wait_until_ready(
-    site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, began: float, states: frozenset[str]
-) -> ev.StepResult:
-    """Passes the dialogs of the start; waits for the prompt, and for the first report where one is due."""
-    until = time.monotonic() + agent.ready_timeout_secs
-    drawn_at: float | None = None
-    passed: dict[str, float] = {}
-    while time.monotonic() < until:
-        if site.leaving.is_set():
-            raise LeftToTheNextError
-        facts, screen = site.tmux.look(pane.id)
-        if facts.dead:
-            return _ended_at_once(site, step, facts)
-        reading = read_screen(agent.pack, Screen(screen, facts.title))
-        if reading.matched is not None and reading.matched.advice:
-            site.tmux.kill_session(worker.session_id)
-            return ev.SessionFailed(site.now(), step.id, reading.matched.advice, last_words(screen), hopeless=True)
-        if reading.state == "NEEDS_CONFIRMATION" and reading.matched is not None:
-            _pass_dialog(site, pane, reading.matched, passed)
-        # It may draw its input line, and report, long before it reads what is typed there.
-        reads = not site.host.has_unread_input(facts.tty)
-        reported = agent.reports_events and _reported_start(site, worker, agent, began)
-        drawn = reading.state in states and reading.composer == ""
-        ready = reads and (drawn or (reported and agent.screen_unknown and reading.state != "NEEDS_CONFIRMATION"))
-        drawn_at = (drawn_at or time.monotonic()) if ready else None
-        if drawn_at is not None:
-            patience = EVENTS_WITHIN_SECS if agent.reports_start else agent.steady_secs
-            if (drawn and reported) or time.monotonic() - drawn_at >= patience:
-                return ev.SessionReady(site.now(), step.id, reported)
-        time.sleep(LOOK_EVERY_SECS)
-    words = last_words(site.tmux.capture(pane.id))
-    site.tmux.kill_session(worker.session_id)
-    return ev.SessionFailed(site.now(), step.id, f"it was not ready within {agent.ready_timeout_secs:.0f} s", words)
-
-
-def _pass_dialog(site: Site, pane: Pane, dialog: Cue, passed: dict[str, float]) -> None:
-    """Presses the keys once, and again only when the dialog is still there a good while later."""
-    now = time.monotonic()
-    if dialog.pass_keys and now - passed.get(dialog.name, 0.0) >= DIALOG_AGAIN_SECS:
-        passed[dialog.name] = now
-        for key in dialog.pass_keys:
-            site.tmux.press(pane.id, key)
-            time.sleep(LOOK_EVERY_SECS)
-
-
-def _reported_start(site: Site, worker: Worker, agent: Agent, began: float) -> bool:
-    found = (agent.translate(data) for data, _ in peek(site.root.spool(worker.name), since_unix=began - 1))
-    return any(report is not None and report.kind == "session_start" for report in found)
 
 
 def _ended_at_once(site: Site, step: Step, pane: Pane) -> ev.StepResult:

@@ -43,6 +43,8 @@ class Settled:
     """None when the worker itself was removed, or its state can no longer be kept."""
     decisions: list[Decision] = field(default_factory=list)
     receipts: list[Receipt] = field(default_factory=list)
+    waits: bool = False
+    """The next step is under way, and goes on when a person has answered a dialog."""
     refusal: LlmcError | None = None
     """Why a step did not do what was asked, in the words for the person who asked."""
 
@@ -94,7 +96,7 @@ def settle(site: Site, name: str) -> Settled:
     settled = Settled(site.worker(name))
     for _ in range(STEP_LIMIT):
         worker = settled.worker
-        if worker is None or not worker.pending:
+        if worker is None or not worker.pending or settled.waits:
             return settled
         _take_step(site, settled, worker, worker.pending[0])
     raise AssertionError(f"{name} has no end of steps")
@@ -119,6 +121,7 @@ def _take_step(site: Site, settled: Settled, worker: Worker, step: Step) -> None
         return
     settled.decisions.append(decision)
     settled.worker = decision.worker
+    settled.waits = isinstance(result, ev.StartWaits)
     tell(site, decision)
     _may_end_here(result)
 

@@ -83,6 +83,8 @@ class Status:
     session: dict[str, Any] | None = None
     """What a file of the agent's own says."""
     disagreement: dict[str, Any] | None = None
+    asked: dict[str, Any] | None = None
+    """The dialog that is open on the screen: its `id`, `text` and `options`."""
 
     @property
     def says(self) -> tuple[object, ...]:

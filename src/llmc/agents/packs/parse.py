@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from llmc.core.asking import Asks
@@ -27,6 +26,7 @@ from llmc.core.cues import (
     OnAlternateScreen,
     RunsCommand,
 )
+from llmc.core.dialogs.choosing import Ways
 from llmc.core.patterns import UnsafePatternError, safe_pattern
 from llmc.core.styles import STYLES
 from llmc.errors import LlmcError
@@ -37,7 +37,7 @@ PACK_KEYS = {"name", "version", "processes", "stable_looks", "chrome", "aside", 
 COMPOSER_KEYS = {"prompt", "rule", "bottom", "footer", "placeholder", "hint", "history", "otherwise"}
 CUE_KEYS = {
     *("name", "state", "detail", "when", "unless", "priority", "confidence", "summary", "actions", "examples"),
-    *("pass", "advice", "answers", "asks"),
+    *("choose", "advice", "yes", "no", "refuse", "asks"),
 }
 
 
@@ -133,19 +133,11 @@ def _cue(row: Table) -> Cue:
         summary=_text(row, "summary"),
         actions=_texts(row, "actions"),
         examples=_texts(row, "examples"),
-        pass_keys=_texts(row, "pass"),
+        choose=_maybe_pattern(row, "choose"),
         advice=_text(row, "advice"),
-        answers=_answers(row),
+        ways=Ways(_maybe_pattern(row, "yes"), _maybe_pattern(row, "no"), _text(row, "refuse")),
         asks=_asks(row),
     )
-
-
-def _answers(row: Table) -> Mapping[str, tuple[str, ...]]:
-    answers = row.get("answers", {})
-    if not isinstance(answers, dict):
-        raise WrongError("`answers` must be a table of keys to press", "answers")
-    _known(answers, {"yes", "no", "number", "text"}, "answers")
-    return MappingProxyType({choice: _texts(answers, choice) for choice in answers})
 
 
 def _asks(row: Table) -> Asks | None:

@@ -49,7 +49,6 @@ def message_given(worker: Worker, event: ev.MessageGiven, policy: Policy) -> Mov
 
 
 def answer_given(worker: Worker, event: ev.AnswerGiven, policy: Policy) -> Move:
-    require_online(worker)
     if worker.work is Work.NEEDS_INPUT:
         worker = replace(worker, work=Work.WORKING)
     return Move(worker, detail=event.choice)

@@ -46,7 +46,12 @@ def step_begun(worker: Worker, event: ev.StepBegun, policy: Policy) -> Move:
 
 def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Move:
     worker = replace(
-        without_step(worker, event.step), session=Session.UP, turn=Turn.OVER, reports_events=event.reports_events
+        without_step(worker, event.step),
+        session=Session.UP,
+        turn=Turn.OVER,
+        reports_events=event.reports_events,
+        start_dialog="",
+        hint=event.hint,
     )
     if worker.work is Work.ERROR and worker.resume_work is not None:
         # Work that turned up meanwhile is not forgotten.
@@ -57,8 +62,22 @@ def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Mov
     return came_back(worker, event, policy)
 
 
+def start_waits(worker: Worker, event: ev.StartWaits, policy: Policy) -> Move:
+    if event.asked == worker.start_dialog:
+        return Move(worker)
+    waits = replace(worker, session=Session.STARTING, start_dialog=event.asked)
+    if not event.asked:
+        return Move(waits, detail="its question is answered, the start goes on", evident=True)
+    why = event.advice or f"it asks at its start: {event.asked}"
+    how = f"`llmc answer {worker.name} ...`" if event.options else f"`llmc attach {worker.name}`"
+    choices = f" ({event.options})" if event.options else ""
+    return Move(
+        waits, (Notify("needs_input", f"{worker.name} waits for you: {why}{choices}; {how}"),), why, evident=True
+    )
+
+
 def session_stopped(worker: Worker, event: ev.SessionStopped, policy: Policy) -> Move:
-    worker = replace(without_step(worker, event.step), turn=Turn.OVER)
+    worker = replace(without_step(worker, event.step), turn=Turn.OVER, start_dialog="")
     starts_again = awaits(worker, StartSession)
     return Move(replace(worker, session=Session.STARTING if starts_again else Session.DOWN))
 

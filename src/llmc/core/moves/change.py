@@ -63,6 +63,11 @@ def awaits(worker: Worker, *kinds: type[LastingEffect]) -> bool:
 
 
 def require_free(worker: Worker) -> None:
+    if worker.start_dialog:
+        raise IllegalEventError(
+            f"{worker.name} asks something before it takes a prompt: {worker.start_dialog}",
+            f"answer it first: `llmc answer {worker.name} ...`; `llmc peek {worker.name}` shows it",
+        )
     if worker.pending:
         doing = worker.pending[0].name
         raise IllegalEventError(

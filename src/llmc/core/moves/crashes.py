@@ -72,7 +72,7 @@ def session_vanished(worker: Worker, event: ev.SessionVanished, policy: Policy) 
 
 
 def not_started(worker: Worker, event: ev.SessionFailed, policy: Policy) -> Move:
-    worker = replace(worker, pending=(), session=Session.CRASHED, turn=Turn.OVER)
+    worker = replace(worker, pending=(), session=Session.CRASHED, turn=Turn.OVER, start_dialog="")
     why = f"the agent did not start: {event.reason}" + (f" ({event.last_words})" if event.last_words else "")
     # One that never came up has nothing to go back to yet: whoever started it is told at once.
     if not policy.recovers or event.hopeless or not worker.crash_count:

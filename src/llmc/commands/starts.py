@@ -1,0 +1,89 @@
+"""Following the start of every worker, for the person who waits for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from llmc.app import App
+from llmc.core.digest import text_digest
+from llmc.core.display import one_line
+from llmc.errors import LlmcError
+from llmc.host.processes import is_running
+from llmc.host.watch import open_watch, wait_for_change
+from llmc.model import Session, Worker
+from llmc.site import Site
+from llmc.tmux.parsing import Pane
+
+LOOK_EVERY_SECS = 0.5
+STILL_FOR_SECS = 30.0
+"""Nothing moves any more: who waits for longer waits in vain."""
+
+
+def wait_for_starts(app: App, site: Site, pid: int, began: float) -> list[Worker]:
+    """Until every worker is up, has failed, or asks something; and no longer than something moves."""
+    progress = _Progress(app, began)
+    watch = open_watch()
+    watch.add(site.root.path, "state", frozenset(("state.json",)))
+    try:
+        while is_running(pid):
+            panes = site.tmux.panes()
+            progress.look(site.ledger.load().workers.values(), panes, _screens(site, panes))
+            if progress.is_over:
+                break
+            wait_for_change(watch, LOOK_EVERY_SECS)
+    finally:
+        watch.close()
+    if not is_running(pid):
+        raise LlmcError("the daemon ended at once", f"its words are in {site.root.daemon_log}")
+    return list(site.ledger.load().workers.values())
+
+
+def _screens(site: Site, panes: dict[str, Pane]) -> str:
+    live = [pane.id for pane in panes.values() if not pane.dead]
+    try:
+        return text_digest("\n".join(site.tmux.captures(live)) if live else "")
+    except LlmcError:
+        return ""  # one of them has ended meanwhile
+
+
+@dataclass
+class _Progress:
+    """Tells each worker's news once."""
+
+    app: App
+    began: float
+    told: dict[str, str] = field(default_factory=dict)
+    settled: bool = False
+    seen: object = None
+    moved_at: float = field(default_factory=time.monotonic)
+
+    def look(self, workers: Iterable[Worker], panes: dict[str, Pane], screens: str) -> None:
+        live = {name for name, pane in panes.items() if not pane.dead}
+        states = {worker.name: _stands(worker, live, self.began) for worker in workers}
+        for name, words in states.items():
+            if words and self.told.get(name) != words:
+                self.told[name] = words
+                self.app.console.say(f"{name}: {words}")
+        self.settled = all(words for words in states.values())
+        if (states, screens) != self.seen:
+            self.seen, self.moved_at = (states, screens), time.monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        return self.settled or time.monotonic() - self.moved_at >= STILL_FOR_SECS
+
+
+def _stands(worker: Worker, live: set[str], began: float) -> str:
+    """Where its start has ended, in words; empty while it goes on.
+
+    What the state says of a session may be from before a reboot: the terminal itself must be there.
+    """
+    if worker.session is Session.UP and worker.session_id in live:
+        return worker.status
+    if worker.session is Session.STARTING and worker.start_dialog:
+        return f"{worker.status}: asks: {one_line(worker.start_dialog, 200)} (`llmc answer {worker.name} ...`)"
+    if worker.session is Session.CRASHED and worker.evidence.at_unix >= began:
+        return f"{worker.status}: {one_line(worker.evidence.detail, 200)}"
+    return ""

@@ -1,0 +1,171 @@
+"""Options below each other: numbered or not, wrapped or not, with a mark at one of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from llmc.core.dialogs.dialog import Option
+from llmc.core.dialogs.rows import Row
+
+MOST_OPTIONS = 60
+MOST_BETWEEN = 6
+"""Lines of remarks between two options."""
+LONGEST_WORDS = 300
+UNSURE_MARKS = ">*"
+"""A prompt, a quotation or a point of a list: marks only in front of a number."""
+
+NUMBER = r"(?P<number>\d{1,2})[.)](?: {1,3}|(?=[^\s\d]))"
+MARKED = re.compile(rf"^\s*(?P<mark>[❯›▶►▸●◉⦿→➜➤>*]) {{1,3}}(?:{NUMBER})?(?P<words>\S.*)$")
+NUMBERED = re.compile(rf"^\s*(?:[○◯◦·] )?{NUMBER}(?P<words>\S.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class OptionList:
+    options: tuple[Option, ...]
+    marked: int | None
+    first: int
+    """The row of its first option."""
+    last: int
+    """The last row that belongs to it."""
+    places: tuple[int, ...]
+    """The row of each option."""
+
+    @property
+    def is_numbered(self) -> bool:
+        return self.options[0].number is not None
+
+
+def marked_list(rows: Sequence[Row], end: int) -> OptionList | None:
+    """The lowest list of which one option has a mark."""
+    for at in range(end, -1, -1):
+        match = MARKED.match(rows[at].words)
+        if match is None:
+            continue
+        found = _around_number(rows, at, match) if match["number"] else _around_mark(rows, at, match)
+        if found is not None:
+            return found
+    return None
+
+
+def unmarked_list(rows: Sequence[Row], end: int) -> OptionList | None:
+    """The lowest list whose options have numbers from 1 on."""
+    for at in range(end, -1, -1):
+        match = NUMBERED.match(rows[at].words)
+        if match is not None and match["number"] == "1":
+            return _from_number(rows, at, match)
+    return None
+
+
+# --- with numbers ---------------------------------------------------------------------------------
+
+
+def _around_number(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionList | None:
+    """The options with the next numbers above and below the marked one, in the same column."""
+    number, column = int(match["number"]), match.start("words")
+    above, _ = _next_numbers(rows, at, -1, number, column)
+    below, last = _next_numbers(rows, at, 1, number, column)
+    places = (*reversed(above), at, *below)
+    lowest = number - len(above)
+    if len(places) < 2 or lowest not in (0, 1):
+        return None
+    return _numbered_list(rows, places, lowest, len(above), last, column)
+
+
+def _from_number(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionList | None:
+    column = match.start("words")
+    below, last = _next_numbers(rows, at, 1, 1, column)
+    return _numbered_list(rows, (at, *below), 1, None, last, column) if below else None
+
+
+def _next_numbers(rows: Sequence[Row], at: int, step: int, number: int, column: int) -> tuple[list[int], int]:
+    """Where the options are that go on from here, upwards or downwards, and the last row that belongs to them."""
+    found: list[int] = []
+    edge = here = at
+    while 0 <= (here := here + step) < len(rows) and abs(here - edge) <= MOST_BETWEEN and len(found) < MOST_OPTIONS:
+        row = rows[here]
+        match = NUMBERED.match(row.words)
+        if match and int(match["number"]) == number + step and abs(match.start("words") - column) <= 2:
+            number += step
+            found.append(here)
+            edge = here
+        elif not row.blank and row.indent < column:
+            break
+        elif step > 0 and not row.blank and edge == here - 1:
+            edge = here  # a remark on the option above it
+    return found, edge
+
+
+def _numbered_list(
+    rows: Sequence[Row], places: tuple[int, ...], lowest: int, marked: int | None, last: int, column: int
+) -> OptionList:
+    width = _width(rows)
+    options = []
+    for n, place in enumerate(places):
+        until = places[n + 1] if n + 1 < len(places) else last + 1
+        match = MARKED.match(rows[place].words) or NUMBERED.match(rows[place].words)
+        words = match["words"] if match else rows[place].words
+        below = [row for row in rows[place + 1 : until] if not row.blank]
+        options.append(replace(_whole(words, rows[place], below, width), number=lowest + n))
+    return OptionList(tuple(options), marked, places[0], last, places)
+
+
+def _whole(words: str, row: Row, below: Sequence[Row], width: int) -> Option:
+    """An option with the rest of its words, where the line was too short for them, and the remark on it."""
+    remark: list[str] = []
+    for following in below:
+        if not remark and _was_broken(row, following, width):
+            words, row = f"{words.rstrip()} {following.words.strip()}", following
+        else:
+            remark.append(following.words.strip())
+    option = _split(words)
+    return replace(option, about=" ".join(remark)) if remark else option
+
+
+def _split(words: str) -> Option:
+    """Some write what an option means behind it, a few spaces apart."""
+    said, _, about = words.strip().partition("  ")
+    return Option(said.strip()[:LONGEST_WORDS], about=about.strip())
+
+
+def _was_broken(row: Row, following: Row, width: int) -> bool:
+    """Whether the line had no room for the first word of the next one."""
+    word = following.text.split()[0]
+    return row.shift + len(row.text) + 1 + len(word) > width
+
+
+def _width(rows: Sequence[Row]) -> int:
+    return max((row.shift + len(row.text) for row in rows), default=0)
+
+
+# --- without numbers ------------------------------------------------------------------------------
+
+
+def _around_mark(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionList | None:
+    """The lines above and below the marked one that begin in the same column."""
+    if match["mark"] in UNSURE_MARKS:
+        return None
+    column, width = match.start("words"), _width(rows)
+    above, below = list(_siblings(rows, at, -1, column)), list(_siblings(rows, at, 1, column))
+    places: list[int] = []
+    said: list[str] = []
+    for here in (*reversed(above), at, *below):
+        words = match["words"] if here == at else rows[here].words.strip()
+        if places and here != at and _was_broken(rows[here - 1], rows[here], width):
+            said[-1] = f"{said[-1]} {words}"
+            continue
+        places.append(here)
+        said.append(words)
+    if len(places) < 2:
+        return None
+    last = below[-1] if below else at
+    return OptionList(tuple(map(_split, said)), places.index(at), places[0], last, tuple(places))
+
+
+def _siblings(rows: Sequence[Row], at: int, step: int, column: int) -> Iterator[int]:
+    while 0 <= (at := at + step) < len(rows):
+        row = rows[at]
+        if row.blank or row.indent != column or not row.text[column].isalnum():
+            return
+        yield at

@@ -1,0 +1,149 @@
+"""Walking through a dialog: move the mark to the wanted option, look, then confirm. A machine without input and output.
+
+`advance()` is shown the dialog as it is now and says what to press next. An Enter is pressed only while the mark is
+seen on the wanted option; how many keys that takes is never counted in advance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from llmc.core.dialogs.choosing import Goal
+from llmc.core.dialogs.dialog import Dialog, bare, is_same
+
+MOVED_WITHIN = 1.0
+"""Then the key is taken as lost, and pressed again."""
+SHOWN_WITHIN = 1.5
+GONE_WITHIN = 5.0
+LOST_KEYS = 4
+
+
+class Stage(StrEnum):
+    MOVING = "moving"
+    TYPED = "typed"
+    """A text of one's own is on its way to the option."""
+    CONFIRMED = "confirmed"
+
+
+class Ending(StrEnum):
+    TAKEN = "taken"
+    """The dialog is gone after it was confirmed."""
+    STAYS = "stays"
+    """It was confirmed, and is still there."""
+    CHANGED = "changed"
+    """It was gone, or another one, before anything was confirmed."""
+    STUCK = "stuck"
+    """The mark does not get to the option; nothing was confirmed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    at: float
+    dialog: Dialog | None
+    shows_text: bool = False
+    """The text that is typed at the option is on the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    goal: Goal
+    stage: Stage = Stage.MOVING
+    pressed_at: float | None = None
+    marked: int | None = None
+    """Where the mark stood when the last key was pressed."""
+    lost_keys: int = 0
+    moves: int = 0
+    opened: bool = False
+    """The option was chosen by an Enter first, because it did not show what was typed at it."""
+    text_due: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A text to type, then a key to press; neither: look again. With an ending nothing more is to be done."""
+
+    text: str = ""
+    key: str = ""
+    ending: Ending | None = None
+
+
+WAIT = Action()
+Next = tuple[Walk, Action]
+
+
+def advance(walk: Walk, look: Look) -> Next:
+    same = look.dialog is not None and is_same(walk.goal.dialog, look.dialog)
+    if walk.stage is Stage.CONFIRMED:
+        return walk, _after_confirming(walk, look, same=same)
+    if walk.stage is Stage.TYPED:
+        return _typed(walk, look)
+    if look.dialog is None or not same:
+        return walk, Action(ending=Ending.CHANGED)
+    return _moving(walk, look.dialog, look.at)
+
+
+def _after_confirming(walk: Walk, look: Look, *, same: bool) -> Action:
+    if not same:
+        return Action(ending=Ending.TAKEN)
+    return Action(ending=Ending.STAYS) if _waited(walk, look.at, GONE_WITHIN) else WAIT
+
+
+def _waited(walk: Walk, at: float, limit: float) -> bool:
+    return walk.pressed_at is not None and at - walk.pressed_at >= limit
+
+
+def _moving(walk: Walk, dialog: Dialog, at: float) -> Next:
+    goal = walk.goal
+    if goal.key:
+        return _confirmed(walk, at, goal.key)
+    if goal.option is None:
+        return _confirmed(walk, at, "Enter", text=goal.text)
+    wanted = goal.dialog.options[goal.option]
+    if wanted.key:
+        return _confirmed(walk, at, "Enter", text=wanted.key) if dialog.typed else _confirmed(walk, at, wanted.key)
+    target = _find(dialog, wanted.words)
+    if target is None or dialog.marked is None:
+        return walk, Action(ending=Ending.STUCK)
+    if dialog.marked != target:
+        return _one_step(walk, dialog, target, at)
+    if goal.text:
+        return replace(walk, stage=Stage.TYPED, pressed_at=at), Action(text=goal.text)
+    return _confirmed(walk, at, "Enter")
+
+
+def _find(dialog: Dialog, words: str) -> int | None:
+    fits = [at for at, option in enumerate(dialog.options) if bare(option.words) == bare(words)]
+    return fits[0] if len(fits) == 1 else None
+
+
+def _confirmed(walk: Walk, at: float, key: str, text: str = "") -> Next:
+    return replace(walk, stage=Stage.CONFIRMED, pressed_at=at), Action(text, key)
+
+
+def _one_step(walk: Walk, dialog: Dialog, target: int, at: float) -> Next:
+    """One key, then a look: the mark must be seen to have moved before the next."""
+    assert dialog.marked is not None
+    waits = walk.pressed_at is not None and dialog.marked == walk.marked
+    if waits and not _waited(walk, at, MOVED_WITHIN):
+        return walk, WAIT
+    lost = walk.lost_keys + 1 if waits else 0
+    if lost > LOST_KEYS or walk.moves > 4 * len(dialog.options):
+        return walk, Action(ending=Ending.STUCK)
+    onwards = target > dialog.marked
+    key = ("Right" if onwards else "Left") if dialog.across else ("Down" if onwards else "Up")
+    moved = replace(walk, pressed_at=at, marked=dialog.marked, lost_keys=lost, moves=walk.moves + 1)
+    return moved, Action(key=key)
+
+
+def _typed(walk: Walk, look: Look) -> Next:
+    """The text is seen before it is submitted. Some options take one only after they were chosen."""
+    if walk.text_due:
+        return replace(walk, text_due=False, pressed_at=look.at), Action(text=walk.goal.text)
+    if look.shows_text:
+        return _confirmed(walk, look.at, "Enter")
+    if not _waited(walk, look.at, SHOWN_WITHIN):
+        return walk, WAIT
+    if walk.opened:
+        return walk, Action(ending=Ending.STAYS)
+    return replace(walk, opened=True, text_due=True, pressed_at=look.at), Action(key="Enter")

@@ -1,0 +1,57 @@
+"""Dialogs in a worker's terminal: what is open, and walking through one key by key."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from llmc.agents.base import Agent
+from llmc.core.classify import Reading, read_screen
+from llmc.core.composer import times_shown
+from llmc.core.dialogs.choosing import Goal
+from llmc.core.dialogs.navigator import Ending, Look, Walk, advance
+from llmc.core.screen import Screen, screen_of
+from llmc.tmux.parsing import Pane
+from llmc.tmux.server import PaneGoneError, Tmux
+
+LOOK_EVERY_SECS = 0.04
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One look at a terminal, with its colours, as whoever watches the terminals sees it."""
+
+    pane: Pane
+    screen: Screen
+    reading: Reading
+
+
+def look_at_dialog(tmux: Tmux, agent: Agent, pane: Pane) -> Shown:
+    facts, _ = tmux.look(pane.id)
+    screen = screen_of(tmux.captures([pane.id])[0], title=facts.title, cursor=facts.cursor)
+    return Shown(facts, screen, read_screen(agent.pack, screen))
+
+
+def walk_through(tmux: Tmux, agent: Agent, pane: Pane, goal: Goal) -> Ending:
+    """Takes the option. The caller holds the terminal's lock and has just seen the dialog."""
+    tmux.leave_copy_mode(pane.id)
+    walk, shown_before = Walk(goal), None
+    while True:
+        try:
+            seen = look_at_dialog(tmux, agent, pane)
+        except PaneGoneError:
+            return Ending.TAKEN  # `No, exit` ends the program
+        times = times_shown(seen.screen.text, goal.text) if goal.text else 0
+        shown_before = times if shown_before is None else shown_before
+        dialog = None if seen.pane.dead else seen.reading.dialog
+        walk, action = advance(walk, Look(time.monotonic(), dialog, times > shown_before))
+        if action.ending is not None:
+            return action.ending
+        try:
+            if action.text:
+                tmux.type_text(pane.id, action.text)
+            if action.key:
+                tmux.press(pane.id, action.key)
+        except PaneGoneError:
+            return Ending.CHANGED
+        time.sleep(LOOK_EVERY_SECS)
