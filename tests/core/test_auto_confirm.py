@@ -31,8 +31,8 @@ def judged(text: str, told: str | None = None, kind: str = "permission", rules: 
 def test_a_command_that_a_rule_covers_is_confirmed() -> None:
     verdict = judged(dialog("git diff --stat"), "Bash: git diff --stat")
     assert (verdict.refusal, verdict.asked, verdict.pattern) == ("", "git diff --stat", RULES[0].pattern)
-    assert verdict.dialog is not None
-    assert verdict.dialog.answers["yes"] == ("1",)
+    assert verdict.goal is not None
+    assert verdict.goal.option == 0
 
 
 @pytest.mark.parametrize("agent", ["codex", "gemini", "opencode"])
@@ -42,7 +42,7 @@ def test_the_dialogs_of_the_other_clis(agent: str, allowed: bool) -> None:
     rule = AutoConfirm(agent, "permission", "make (install|check) PREFIX=opt" if allowed else "make install")
     verdict = judge(load_pack(agent), screen, agent, (rule,), Told("permission", "make install PREFIX=opt"))
     assert verdict.asked == "make install PREFIX=opt"
-    assert (verdict.dialog is not None) is allowed
+    assert (verdict.goal is not None) is allowed
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_dialogs_of_the_other_clis(agent: str, allowed: bool) -> None:
 )
 def test_a_command_that_does_something_else_as_well_is_not(command: str) -> None:
     verdict = judged(dialog(command), f"Bash: {command}")
-    assert verdict.dialog is None
+    assert verdict.goal is None
     assert verdict.refusal == "no rule covers the whole of what it asks for"
 
 
@@ -98,19 +98,19 @@ def test_what_a_pattern_covers(pattern: str, asked: str, covered: bool) -> None:
 def test_what_is_not_fully_recognised_is_not(text: str) -> None:
     for told in ("Bash: git status", "Bash: git status rm -rf /", "Bash: rm -rf /"):
         verdict = judged(text, told)
-        assert verdict.dialog is None
+        assert verdict.goal is None
         assert verdict.refusal
 
 
 def test_where_the_screen_does_not_tell_a_remark_from_the_command_the_report_must() -> None:
     assert judged(dialog("git status"), None).refusal == "the pack cannot tell for sure what the dialog asks for"
-    assert judged(dialog("git status", why="rm -rf /"), "Bash: git status").dialog is not None
-    assert judged(dialog("git status", why="rm -rf /"), "Bash: git status\nrm -rf /").dialog is None
+    assert judged(dialog("git status", why="rm -rf /"), "Bash: git status").goal is not None
+    assert judged(dialog("git status", why="rm -rf /"), "Bash: git status\nrm -rf /").goal is None
 
 
 def test_the_quotes_of_a_transcript_do_not_count() -> None:
     quoted = ("● Bash(git status)", "  ⎿  Waiting…", "   git status")
-    assert judged(dialog("rm -rf /", above=quoted), "Bash: rm -rf /").dialog is None
+    assert judged(dialog("rm -rf /", above=quoted), "Bash: rm -rf /").goal is None
 
 
 @pytest.mark.parametrize("told", ["Bash: git status\nrm -rf /", "Bash: git status rm -rf /", "rm: rm -rf /", ""])
@@ -120,7 +120,7 @@ def test_the_agents_own_report_must_say_the_same(told: str) -> None:
 
 
 def test_a_report_of_another_kind_says_something_else() -> None:
-    assert judged(dialog("git status"), "Bash: git status", kind="question").dialog is None
+    assert judged(dialog("git status"), "Bash: git status", kind="question").goal is None
 
 
 @pytest.mark.parametrize("rule", [replace(RULES[0], agent="codex"), replace(RULES[0], kind="question")])
@@ -130,7 +130,7 @@ def test_a_rule_is_for_one_agent_and_one_kind(rule: AutoConfirm) -> None:
 
 
 def test_without_rules_nothing_is_confirmed() -> None:
-    assert judged(dialog("git status"), "Bash: git status", rules=()).dialog is None
+    assert judged(dialog("git status"), "Bash: git status", rules=()).goal is None
 
 
 @pytest.mark.parametrize("kind", ["permission", "question"])
@@ -138,4 +138,4 @@ def test_questions_need_a_rule_of_their_own(kind: str) -> None:
     screen = screen_of((SCREENS / "claude" / "NEEDS_CONFIRMATION" / "question-100x30-1.txt").read_text())
     rules = (AutoConfirm("claude", kind, r"Which approach should we use\?"),)
     told = Told("question", "AskUserQuestion: Which approach should we use?")
-    assert (judge(load_pack("claude"), screen, "claude", rules, told).dialog is not None) is (kind == "question")
+    assert (judge(load_pack("claude"), screen, "claude", rules, told).goal is not None) is (kind == "question")

@@ -136,6 +136,7 @@ BEGUN = came_of(ev.StepBegun)
 READY = came_of(ev.SessionReady, True)
 STOPPED = came_of(ev.SessionStopped)
 NOT_STARTED = came_of(ev.SessionFailed, "no key")
+START_ASKS = came_of(ev.StartWaits, "Do you trust it?", "1 Yes; 2 No")
 DELIVERED = sent(Outcome.DELIVERED, proof=Proof.HOOK)
 QUEUED = sent(Outcome.QUEUED, proof=Proof.COMPOSER)
 UNKNOWN = sent(Outcome.UNKNOWN)
@@ -288,6 +289,7 @@ ROWS = [
     Row("ready, rebased",                 READY,                        "- - - - - - B", START, fields=WAS_REBASING),
     Row("ready, nothing known",           READY,                        "- - - - - - E", START, fields=WAS_NOTHING),
     Row("session failed",                 NOT_STARTED,                  "E E E E E E E", START),
+    Row("start asks",                     START_ASKS,                   "I W N R J B E", START),
     Row("not restarted at once",          NOT_STARTED,                  "I W N R J B E", START, AUTO, CRASHED_ONCE),
     Row("session stopped",                STOPPED,                      "I W N R J B E", STOP),
     Row("delivered",                      DELIVERED,                    "I W N R J B E", TEXT),
@@ -383,7 +385,7 @@ def test_facts_are_never_refused(kind):
 
 
 NEEDS_FREE = [TASK, MESSAGE, REJECT, ACCEPT, REBASE_ASKED]
-NEEDS_SESSION = [TASK, MESSAGE, ANSWER, REJECT]
+NEEDS_SESSION = [TASK, MESSAGE, REJECT]
 
 
 def ready_for(happening: Happening) -> Worker:
@@ -757,6 +759,27 @@ def test_a_rebase_that_ends_after_the_agent_failed_is_not_forgotten(sha, back_to
     failed = after(rebasing, CRASHED, came_of(ev.RebaseClean, sha, TIP), policy=AUTO)
     assert (failed.work, failed.commit_sha) == (Work.ERROR, sha)
     assert after(failed, START_ASKED, READY).work is back_to
+
+
+@pytest.mark.lesson(41, "options are chosen by their words, and a dialog that nobody knows is a question at once")
+def test_a_question_at_the_start_is_told_once_and_is_over_with_the_answer():
+    starting = with_steps(replace(UP, session=Session.STARTING), START)
+    asks = decide(starting, START_ASKS(starting), MANUAL)
+    assert [notice.kind for notice in asks.notices] == ["needs_input"]
+    assert "Do you trust it?" in asks.notices[0].text
+    assert (asks.worker.status, asks.worker.work, len(asks.worker.pending)) == ("needs_input", Work.IDLE, 1)
+    assert not decide(asks.worker, START_ASKS(asks.worker), MANUAL).changed
+    ready = after(asks.worker, READY)
+    assert (ready.status, ready.start_dialog, ready.pending) == ("idle", "", ())
+
+
+@pytest.mark.lesson(41, "options are chosen by their words, and a dialog that nobody knows is a question at once")
+def test_who_asks_at_its_start_takes_no_task():
+    starting = with_steps(replace(UP, session=Session.STARTING), START)
+    asks = after(starting, START_ASKS)
+    refused = refusal(asks, TASK)
+    assert "asks something before it takes a prompt: Do you trust it?" in refused.what
+    assert "llmc answer" in refused.hint
 
 
 def test_work_that_turned_up_during_an_error_is_reviewed():

@@ -25,6 +25,7 @@ OPERATORS = frozenset(";&|<>`$()\n")
 """What makes a shell do more than one thing, or something else than it says."""
 COMMANDS = "permission"
 """The kind of dialog that asks for a command."""
+QUESTIONS = "question"
 
 
 class Rule(Protocol):
@@ -83,6 +84,9 @@ def judge(pack: Pack, screen: Screen, agent: str, rules: Iterable[Rule], told: T
 
 
 def _yes(dialog: Dialog, cue: Cue) -> Goal | None:
+    """A rule for a question means its first option: that is the one that the agent recommends."""
+    if cue.detail == QUESTIONS and dialog.options:
+        return Goal(dialog, 0)
     try:
         return goal_for(dialog, "yes", cue.ways)
     except NoSuchAnswerError:

@@ -115,9 +115,9 @@ def _dialog(progress: Progress, look: Look, dialog: Dialog) -> Next:
     cue = look.reading.matched
     goal = goal_by_pattern(dialog, cue.choose) if cue is not None and cue.choose is not None else None
     tries = progress.tries.get(dialog.id, 0)
+    if tries and progress.tried_at is not None and look.at - progress.tried_at < TRY_AGAIN_AFTER:
+        return progress, None
     if goal is not None and tries < MOST_TRIES:
-        if progress.tried_at is not None and tries and look.at - progress.tried_at < TRY_AGAIN_AFTER:
-            return progress, None
         tried = MappingProxyType({**progress.tries, dialog.id: tries + 1})
         return replace(progress, tries=tried, tried_at=look.at), goal
     if look.at - progress.rests_since < STAYS_FOR:
