@@ -21,6 +21,9 @@ def run(app: App, args: Namespace) -> Result:
             ask(site, args.worker, ev.StopAsked(site.now(), args.force))
         ask(site, args.worker, ev.StartAsked(site.now()))
     worker = site.worker(args.worker)
+    if worker.start_dialog:
+        hint = f"answer it: `llmc answer {worker.name} ...`; `llmc peek {worker.name}` shows it"
+        raise LlmcError(f"{worker.name} asks something at its start: {worker.start_dialog}", hint)
     if worker.session is not Session.UP:
         raise LlmcError(f"{worker.name} did not start: {worker.evidence.detail}", f"see `llmc explain {worker.name}`")
     return Result(f"{worker.name}: {worker.status}", {"worker": worker.name, "status": worker.status})
