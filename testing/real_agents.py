@@ -22,11 +22,13 @@ from llmc.tmux.server import Tmux
 from testing.attached import Person
 from testing.models import ModelServer
 from testing.namespace import InsideHost, Namespace, NamespaceError
+from testing.other_clis import OTHER_AGENTS
 from testing.real_clis import AGENTS, RealAgent
 from testing.roots import make_repository
 
 PROJECT = Path(__file__).resolve().parent.parent
-PROGRAMS = PROJECT / ".agents" / "node_modules" / ".bin"
+PROGRAMS = (PROJECT / ".agents" / "node_modules" / ".bin", PROJECT / ".agents" / "python" / "bin")
+"""Where `make agents` installs those from npm, and those from PyPI."""
 LLMC = Path(sys.executable).parent / "llmc"
 REQUIRED = os.environ.get("LLMC_REQUIRE_AGENTS") == "1"
 """Read now: no test sees the variables of whoever runs it."""
@@ -126,7 +128,8 @@ class AgentRoot:
 
 
 def installed_agents() -> dict[str, Path]:
-    return {agent.name: PROGRAMS / agent.name for agent in AGENTS if (PROGRAMS / agent.name).exists()}
+    names = [agent.name for agent in (*AGENTS, *OTHER_AGENTS)]
+    return {name: at / name for name in names for at in PROGRAMS if (at / name).exists()}
 
 
 ONE_AT_A_TIME = pytest.mark.xdist_group("real agents")
@@ -139,6 +142,12 @@ def agents(*names: str) -> pytest.MarkDecorator:
 
 
 EACH_AGENT = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS]
+"""The four that most people use: the long tests have no time for more."""
+EVERY_AGENT = [
+    *EACH_AGENT,
+    *(pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in OTHER_AGENTS),
+]
+with_every_agent = pytest.mark.parametrize("real_agent", EVERY_AGENT, indirect=True)
 
 
 @pytest.fixture(params=EACH_AGENT)
@@ -204,9 +213,9 @@ def make_empty_root(machine: AgentMachine, where: Path) -> AgentRoot:
 
 
 def _environment(agent: RealAgent, url: str) -> Mapping[str, str]:
-    path = os.pathsep.join([str(PROGRAMS), os.environ["PATH"]])
+    path = os.pathsep.join([*map(str, PROGRAMS), os.environ["PATH"]])
     kept = {name: os.environ[name] for name in KEPT}
-    variables = {name: value.format(url=url) for name, value in agent.variables.items()}
+    variables = {name: value.format(url=url, home=os.environ["HOME"]) for name, value in agent.variables.items()}
     return {**kept, "PATH": path, "LANG": "C.UTF-8", "TERM": "xterm-256color", **variables}
 
 

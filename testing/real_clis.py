@@ -30,11 +30,15 @@ class RealAgent:
     submits: Callable[[str], str]
     """What it makes of a pasted text before the model sees it."""
     variables: Mapping[str, str]
-    """What its user has in the environment; `{url}` is where the model is."""
+    """What its user has in the environment; `{url}` is where the model is, `{home}` where the user is."""
     prepare: Callable[[Path, str], None]
     """Writes what a user with a model at this address has at home."""
     accept: Callable[[Path, Path], None]
     """Answers, at this home, what the CLI would ask about this directory and about acting unasked."""
+    proof: str = "hook"
+    """What proves that a text has arrived: one that does not report prompts has only its input line."""
+    keeps_transcripts: bool = True
+    """In files that can be read."""
 
 
 def merge_settings(path: Path, more: Settings) -> None:
@@ -106,17 +110,22 @@ def _accept_gemini(home: Path, directory: Path) -> None:
 
 def _prepare_opencode(home: Path, url: str) -> None:
     settings = home / ".config" / "opencode"
-    models = {"scripted": {"name": "Scripted", "tool_call": True, "limit": {"context": 200_000, "output": 8192}}}
-    options = {"baseURL": f"{url}/v1", "apiKey": KEY}
-    provider = {"npm": "@ai-sdk/openai-compatible", "name": "Loopback", "options": options, "models": models}
-    chosen = {"model": "loopback/scripted", "small_model": "loopback/scripted"}
-    quiet = {"autoupdate": False, "share": "disabled"}
-    merge_settings(settings / "opencode.json", {**chosen, **quiet, "provider": {"loopback": provider}})
+    merge_settings(settings / "opencode.json", loopback_provider(url))
     # At its first start it installs the package that plugins are written against, and with a plugin it waits for that.
     needs = {"dependencies": {"@opencode-ai/plugin": "*"}}
     (settings / "node_modules").mkdir()
     merge_settings(settings / "package.json", needs)
     merge_settings(settings / "package-lock.json", {"packages": {"": needs}})
+
+
+def loopback_provider(url: str) -> Settings:
+    """The settings of opencode, and of what was made from it."""
+    models = {"scripted": {"name": "Scripted", "tool_call": True, "limit": {"context": 200_000, "output": 8192}}}
+    options = {"baseURL": f"{url}/v1", "apiKey": KEY}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "Loopback", "options": options, "models": models}
+    chosen = {"model": "loopback/scripted", "small_model": "loopback/scripted"}
+    quiet = {"autoupdate": False, "share": "disabled"}
+    return {**chosen, **quiet, "provider": {"loopback": provider}}
 
 
 INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -165,5 +174,6 @@ AGENTS = (
         variables={"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"},
         prepare=_prepare_opencode,
         accept=lambda _home, _directory: None,  # it asks nothing
+        keeps_transcripts=False,
     ),
 )

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions API, as opencode 1.18 speaks it through an OpenAI-compatible provider."""
+"""OpenAI's chat completions API, as opencode 1.18 and Kilo 7.7 speak it through an OpenAI-compatible provider."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from testing.models.steps import Act, Ask, Plan, Run, Write
 USAGE = {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}
 KINDS = {401: "invalid_api_key", 429: "rate_limit_exceeded", 529: "overloaded"}
 SPEAKERS = {"user": Speaker.USER, "assistant": Speaker.MODEL, "tool": Speaker.TOOL}
-WRAPPING = ("<system-reminder>",)
+WRAPPING = ("<system-reminder>", "<environment_details>")
 
 
 class Chat:
@@ -86,7 +86,7 @@ def openai_failure(status: int, message: str) -> Body:
 def _turns(message: Body) -> Iterator[Turn]:
     speaker = SPEAKERS.get(message["role"])
     if speaker is Speaker.USER:
-        yield from (Turn(speaker, text) for text in told(message["content"]) if not text.startswith(WRAPPING))
+        yield from (Turn(speaker, text) for text in told(message["content"]) if not text.lstrip().startswith(WRAPPING))
     elif speaker is not None:
         yield Turn(speaker)
 

@@ -14,6 +14,8 @@ from testing.models.steps import Act, Ask, Commit, Drop, Text
 
 Body = dict[str, Any]
 WORKING_DIRECTORY = re.compile(r"(?:[Ww]orking directory|cwd)[^/\n]{0,20}(/[^\s\"'<\\]+)")
+CHANGED_FILE = re.compile(r"\+\+\+ b/([^\s\"\\]+)")
+"""In the diff that a commit message is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,17 @@ class Face(Protocol):
     def failure(self, status: int, message: str) -> Body: ...
 
 
+COMMITS_BY_ITSELF = frozenset({"aider"})
+"""Faces of CLIs that commit every file that they write."""
+
+
 def blocks_of(face: Face, step: Text | Act | Commit | Drop, request: Request) -> tuple[Block, ...]:
     match step:
         case Text(text, over_secs):
             return (Said(text, over_secs),)
         case Commit():
-            return (Said("I will make the change now."), *face.act(step.as_run(), request))
+            act = step.as_write() if face.name in COMMITS_BY_ITSELF else step.as_run()
+            return (Said("I will make the change now."), *face.act(act, request))
         case Drop():
             return (Said("I will start by reading the code and then"), Cut())
         case _:
@@ -107,6 +114,9 @@ JUDGEMENTS = {
 
 def auxiliary_answer(request: Request) -> Text:
     """One answer that fits every question of its kind."""
+    changed = CHANGED_FILE.search(json.dumps(request.body)) if request.face in COMMITS_BY_ITSELF else None
+    if changed is not None:
+        return Text(f"Add {changed[1]}")
     wishes = json.dumps([request.body.get(key) for key in ("generationConfig", "output_config", "text")])
     if "schema" not in wishes.lower():
         return Text(TITLE["title"])

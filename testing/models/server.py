@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from testing.models.anthropic import Anthropic
 from testing.models.chat import Chat
+from testing.models.chat_clis import Aider, Cline, Pi
 from testing.models.conversation import Script, prompts_in
 from testing.models.face import Body, Cut, Face, Pause, Piece, Request, blocks_of
 from testing.models.gemini import Gemini
@@ -24,7 +25,7 @@ from testing.models.responses import Responses
 from testing.models.script import ScriptError
 from testing.models.steps import Drop, Fail, Hang, Step
 
-FACES: tuple[Face, ...] = (Anthropic(), Responses(), Gemini(), Chat())
+FACES: tuple[Face, ...] = (Anthropic(), Responses(), Gemini(), Pi(), Cline(), Aider(), Chat())
 MESSAGES = {400: "Bad request", 401: "Invalid authentication credentials", 403: "Forbidden", 429: "Rate limit reached"}
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 

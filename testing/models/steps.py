@@ -49,6 +49,10 @@ class Commit:
         command = f"echo {line} >> {path} && git add -- {path} && git commit --quiet -m {message}"
         return Run(command, f"Commit {self.path}")
 
+    def as_write(self) -> Write:
+        """For a CLI that commits by itself what it writes."""
+        return Write(self.path, f"{self.line}\n")
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:

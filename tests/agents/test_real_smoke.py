@@ -17,6 +17,7 @@ from llmc.tmux.server import Tmux
 from testing.real_agents import AgentMachine, own_namespace
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
+from testing.real_agents import with_every_agent
 from testing.roots import make_repository
 from testing.waiting import wait_until
 
@@ -91,6 +92,7 @@ def git(repository: Path, *words: str) -> str:
 
 @pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.timeout(300)
+@with_every_agent
 def test_a_prompt_reaches_the_model_byte_for_byte_and_its_work_is_done(
     agent_machine: AgentMachine, tmp_path: Path
 ) -> None:

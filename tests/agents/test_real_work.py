@@ -16,6 +16,7 @@ from testing.real_agents import AgentRoot
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import agent_root as agent_root
 from testing.real_agents import real_agent as real_agent
+from testing.real_agents import with_every_agent
 from testing.waiting import wait_until
 
 
@@ -23,13 +24,14 @@ from testing.waiting import wait_until
 @pytest.mark.lesson(6, "slash commands are typed, and a menu may take their first Enter")
 @pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
 @pytest.mark.lesson(32, "files of ours never show in a worktree's status or commits")
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(400)
+@with_every_agent
 def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
     agent_root.models.answer_with([Commit("feature.txt"), Text("Done.")])
     assert agent_root.status()["status"] == "idle"
     receipt = json.loads(agent_root.done("start", "--worker", "w", "--prompt", "Add the feature.", "--json"))
     assert receipt["outcome"] == "delivered"
-    assert receipt["proof"] == "hook"
+    assert receipt["proof"] == agent_root.machine.agent.proof
     wait_until(lambda: agent_root.status()["status"] == "needs_review", timeout=90)
     assert "The task:\n\nAdd the feature." in agent_root.models.prompts()[0]
     assert _git(agent_root, "status", "--porcelain", at=str(agent_root.worktree)) == ""
@@ -47,7 +49,7 @@ def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
 def _its_transcript_has_the_prompt(agent_root: AgentRoot) -> None:
     """Where the CLI keeps one that can be read: it is looked into when nothing else tells whether a text arrived."""
     transcripts = BUILT_IN[agent_root.machine.agent.name]().transcripts
-    assert (transcripts is None) == (agent_root.machine.agent.name == "opencode")
+    assert (transcripts is not None) == agent_root.machine.agent.keeps_transcripts
     if transcripts is not None:
         settings = Root(str(agent_root.root)).settings_dir("w")
         where = Whereabouts(str(agent_root.machine.home), str(agent_root.worktree), settings)

@@ -1,27 +1,20 @@
-"""opencode: a plugin of ours, named in a settings file of its own, writes the reports."""
+"""opencode, and Kilo, which is opencode under another name: a plugin, named in a settings file of LLMC's own, reports."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
 
 PLUGIN = """\
-// Drops reports of this session into LLMC's spool. Sub-agents have sessions of their own, which are left out.
-import { renameSync, writeFileSync } from "fs"
-const spool = process.env.LLMC_SPOOL
+// Sub-agents have sessions of their own, which are left out.
 const children = new Set()
-let count = 0
-const report = (event, more) => {
-  if (!spool) return
-  try {
-    const name = `${Date.now()}${String(process.hrtime.bigint() % 1000000n).padStart(6, "0")}-${process.pid}-${count++}`
-    writeFileSync(`${spool}/.${name}`, JSON.stringify({ event, at: Date.now() / 1000, ...more }))
-    renameSync(`${spool}/.${name}`, `${spool}/${name}.json`)
-  } catch (e) {}
-}
 const text = (parts) => (parts || []).filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("")
 // The patterns are of the parts of a command line, without what joins them.
 const asked = (p) => p.metadata?.command || (p.patterns || []).join(" ")
@@ -68,32 +61,45 @@ export const Llmc = async () => {
 """
 
 
-def launch(order: LaunchOrder) -> Launch:
-    config = f"{order.settings_dir}/opencode.json"
-    plugin = f"{order.settings_dir}/report.js"
-    # By a file of its own: a plugin in a configuration directory makes opencode install packages there first.
-    settings: dict[str, object] = {"autoupdate": False, "plugin": [Path(plugin).as_uri()]}
-    files = {plugin: PLUGIN}
-    if order.model:
-        settings["model"] = order.model
-    if order.role_prompt:
-        role = f"{order.settings_dir}/role.md"
-        files[role] = order.role_prompt
-        settings["instructions"] = [role]
-    if not order.skip_permissions:
-        settings["permission"] = {"edit": "ask", "bash": "ask"}
-    files[config] = json.dumps(settings, indent=2)
-    argv = ("opencode", "--session", order.resume) if order.resume else ("opencode",)
-    return Launch(argv, {"OPENCODE_CONFIG": config, "OPENCODE_DISABLE_AUTOUPDATE": "1"}, files)
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """opencode, or a program that is opencode under another name."""
+
+    name: str
+    variables: str
+    """How the names of its environment variables begin."""
+    settings: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+
+    def launch(self, order: LaunchOrder) -> Launch:
+        config = f"{order.settings_dir}/{self.name}.json"
+        plugin = f"{order.settings_dir}/report.js"
+        # By a file of its own: a plugin in a configuration directory makes it install packages there first.
+        settings: dict[str, object] = {"autoupdate": False, "plugin": [Path(plugin).as_uri()], **self.settings}
+        files = {plugin: REPORT + PLUGIN}
+        if order.model:
+            settings["model"] = order.model
+        if order.role_prompt:
+            role = f"{order.settings_dir}/role.md"
+            files[role] = order.role_prompt
+            settings["instructions"] = [role]
+        if not order.skip_permissions:
+            settings["permission"] = {"edit": "ask", "bash": "ask"}
+        files[config] = json.dumps(settings, indent=2)
+        argv = (self.name, "--session", order.resume) if order.resume else (self.name,)
+        return Launch(argv, {f"{self.variables}_CONFIG": config, f"{self.variables}_DISABLE_AUTOUPDATE": "1"}, files)
+
+    def agent(self) -> Agent:
+        return Agent(
+            self.name,
+            self.launch,
+            load_pack(self.name),
+            clear="/new",
+            reports_events=True,
+            reports_start=True,
+            resumes=True,
+        )
 
 
-def agent() -> Agent:
-    return Agent(
-        "opencode",
-        launch,
-        load_pack("opencode"),
-        clear="/new",
-        reports_events=True,
-        reports_start=True,
-        resumes=True,
-    )
+OPENCODE = Edition("opencode", "OPENCODE")
+# Its snapshots, copies of the whole worktree after each step, keep it busy; LLMC has backups of its own.
+KILO = Edition("kilo", "KILO", MappingProxyType({"snapshot": False}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from llmc.agents import claude, codex, demo_agent, gemini, opencode, shell
+from llmc.agents import aider, claude, cline, codex, demo_agent, gemini, opencode, pi, shell
 from llmc.agents.base import Agent
 from llmc.agents.custom import described_agent, with_options, with_own_pack
 from llmc.config import AgentOptions, Config
@@ -14,7 +14,11 @@ BUILT_IN: Mapping[str, Callable[[], Agent]] = {
     "claude": claude.agent,
     "codex": codex.agent,
     "gemini": gemini.agent,
-    "opencode": opencode.agent,
+    "opencode": opencode.OPENCODE.agent,
+    "kilo": opencode.KILO.agent,
+    "pi": pi.agent,
+    "cline": cline.agent,
+    "aider": aider.agent,
     "shell": shell.agent,
     "demo": demo_agent.agent,
 }

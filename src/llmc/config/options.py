@@ -20,7 +20,7 @@ from llmc.config.shapes import (
 from llmc.core.names import is_branch_name
 from llmc.model import Autonomy
 
-BUILT_IN_AGENTS = ("claude", "codex", "gemini", "opencode", "shell", "demo")
+BUILT_IN_AGENTS = ("claude", "codex", "gemini", "opencode", "kilo", "pi", "cline", "aider", "shell", "demo")
 
 DIALOGS = ("permission", "question")
 """The dialogs that say in a line what they ask for. A plan is for a person to read."""

@@ -13,16 +13,18 @@ from llmc.core.screen import cut_cells
 
 @dataclass(frozen=True, slots=True)
 class ComposerShape:
-    """The input box, in one of three forms.
+    """The input box, in one of four forms.
 
     With a `rule`: the lines between two rules, the first of which begins with the prompt. With a `bottom`: the lines
-    above it, each of which begins with the prompt, but for the last. With neither: the last line that begins with the
+    above it, each of which begins with the prompt, but for the last. With a `top`: the last lines that begin with the
+    prompt, all of them, and what is above them up to the top. With none of these: the last line that begins with the
     prompt, and what is indented below it.
     """
 
     prompt: re.Pattern[str]
     rule: re.Pattern[str] | None = None
     bottom: re.Pattern[str] | None = None
+    top: re.Pattern[str] | None = None
     footer: re.Pattern[str] | None = None
     """With neither: the line below the box, so that it may hold blank lines."""
     placeholder: re.Pattern[str] | None = None
@@ -87,6 +89,8 @@ def _place(shape: ComposerShape, lines: Sequence[str]) -> Place | None:
         return _between_rules(shape.prompt, shape.rule, lines)
     if shape.bottom is not None:
         return _above_bottom(shape.prompt, shape.bottom, lines)
+    if shape.top is not None:
+        return _below_top(shape.prompt, shape.top, lines)
     return _last_prompt(shape.prompt, shape.footer, lines)
 
 
@@ -110,6 +114,19 @@ def _above_bottom(prompt: re.Pattern[str], bottom: re.Pattern[str], lines: Seque
     # What stands to the right of the box is not in it.
     inside = [cut_cells(line, width) for line in lines[first : below - 1]]
     return (first, below + 1, inside, width) if inside else None
+
+
+def _below_top(prompt: re.Pattern[str], top: re.Pattern[str], lines: Sequence[str]) -> Place | None:
+    starts = [n for n, line in enumerate(lines) if prompt.match(line)]
+    if not starts:
+        return None
+    begin = end = starts[-1]
+    while begin > 0 and prompt.match(lines[begin - 1]):
+        begin -= 1
+    first = begin  # the top may be out of sight when there is much in the box
+    while first > 0 and lines[first] and not top.search(lines[first]):
+        first -= 1
+    return first if top.search(lines[first]) else begin, end + 1, lines[begin : end + 1], 0
 
 
 def _last_prompt(prompt: re.Pattern[str], footer: re.Pattern[str] | None, lines: Sequence[str]) -> Place | None:

@@ -67,7 +67,8 @@ def _program(agent: Agent) -> str:
 
 def _version(host: Host, program: str) -> str:
     try:
-        return version_in(host.run([program, "--version"], cwd="/", timeout=VERSION_SECS).text)
+        answer = host.run([program, "--version"], cwd="/", timeout=VERSION_SECS)
+        return version_in(answer.text) or version_in(answer.complaint)  # pi 0.73 tells it on standard error
     except LlmcError:
         return ""
 

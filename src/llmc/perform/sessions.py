@@ -131,6 +131,7 @@ def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
         Path(path).write_text(content, encoding="utf-8")
     for path, target in launch.links.items():
         if not os.path.lexists(path):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
             os.symlink(target, path)
     defaults = site.config.defaults
     size = (defaults.terminal_width, defaults.terminal_height)

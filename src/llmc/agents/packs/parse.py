@@ -34,7 +34,7 @@ from llmc.errors import LlmcError
 Table = Mapping[str, Any]
 
 PACK_KEYS = {"name", "version", "processes", "stable_looks", "chrome", "aside", "frame", "include", "composer", "cue"}
-COMPOSER_KEYS = {"prompt", "rule", "bottom", "footer", "placeholder", "hint", "history", "otherwise"}
+COMPOSER_KEYS = {"prompt", "rule", "bottom", "top", "footer", "placeholder", "hint", "history", "otherwise"}
 CUE_KEYS = {
     *("name", "state", "detail", "when", "unless", "priority", "confidence", "summary", "actions", "examples"),
     *("choose", "advice", "yes", "no", "refuse", "asks"),

@@ -1,0 +1,47 @@
+"""Cline: directories of the worker's own, without which all of them share one daemon that outlives the terminals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.packs import load_pack
+
+OWN = frozenset({"data", "rules"})
+"""What the worker has instead of the person's."""
+
+
+def launch(order: LaunchOrder) -> Launch:
+    config, data = f"{order.settings_dir}/config", f"{order.settings_dir}/data"
+    argv = ["cline", "--config", config, "--data-dir", data]
+    argv += ["--auto-approve", "true" if order.skip_permissions else "false"]
+    if order.model:
+        argv += ["--model", order.model]
+    files = _rules(Path(order.home, ".cline", "rules"), config)
+    if order.role_prompt:
+        files[f"{config}/rules/llmc.md"] = order.role_prompt
+    # Or the first start shows an advertisement, whose Enter opens a browser.
+    env = {"CLINE_DISABLE_CLINE_PASS_NOTICE": "1"}
+    return Launch(tuple(argv), env, files, _links(order, config, data))
+
+
+def _links(order: LaunchOrder, config: str, data: str) -> dict[str, str]:
+    """The person's login, and everything else in ~/.cline that is no state of a running program."""
+    own = Path(order.home, ".cline")
+    login = own / "data" / "settings"
+    links = {f"{data}/settings": str(login)} if login.is_dir() else {}
+    return links | {f"{config}/{entry.name}": str(entry) for entry in _entries(own) if entry.name not in OWN}
+
+
+def _rules(directory: Path, config: str) -> dict[str, str]:
+    """Copies of the person's: it reads no rules through links."""
+    rules = [entry for entry in _entries(directory) if entry.suffix in (".md", ".txt") and entry.is_file()]
+    return {f"{config}/rules/{entry.name}": entry.read_text("utf-8", errors="replace") for entry in rules}
+
+
+def _entries(directory: Path) -> list[Path]:
+    return sorted(directory.iterdir()) if directory.is_dir() else []
+
+
+def agent() -> Agent:
+    return Agent("cline", launch, load_pack("cline"), own_commands="/")

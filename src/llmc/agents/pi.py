@@ -1,0 +1,89 @@
+"""pi: an extension of ours, loaded by a flag, writes the reports. It never asks before it acts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from glob import escape
+from typing import Any
+
+from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.javascript import REPORT
+from llmc.agents.packs import load_pack
+from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
+
+EXTENSION = """\
+// It tries again after most failures, with pauses of up to eight seconds, and does not tell extensions that it will.
+const PATIENCE_MS = 12000
+let failing
+const kind = (message) => {
+  if (/\\b40[13]\\b|api.?key|auth|credential/i.test(message)) return "auth"
+  if (/\\b429\\b|rate.?limit|too many requests|quota/i.test(message)) return "rate_limit"
+  if (/connect|network|socket|fetch failed|timed? ?out/i.test(message)) return "network"
+  return "api"
+}
+const failed = (message) => {
+  const say = () => report("failure", { kind: kind(message), message })
+  clearTimeout(failing)
+  if (kind(message) === "auth") say()
+  else failing = setTimeout(say, PATIENCE_MS)
+}
+export default function (pi) {
+  pi.on("session_start", (event) => report("session_start", { reason: event.reason }))
+  pi.on("input", (event, ctx) => {
+    clearTimeout(failing)
+    report("prompt", { text: event.text, conversation: ctx.sessionManager.getSessionId() })
+  })
+  pi.on("agent_start", () => { clearTimeout(failing); report("activity", { tool: "model" }) })
+  pi.on("tool_call", (event) => report("activity", { tool: event.toolName }))
+  pi.on("agent_end", (event) => {
+    const last = event.messages.filter((message) => message.role === "assistant").pop()
+    if (last?.stopReason === "error") failed(last.errorMessage || "")
+    else report("turn_end", { text: last?.stopReason === "aborted" ? "interrupted" : "" })
+  })
+  pi.on("session_shutdown", (event) => report("session_end", { reason: event.reason }))
+}
+"""
+
+
+def launch(order: LaunchOrder) -> Launch:
+    extension = f"{order.settings_dir}/report.ts"
+    argv = ["pi", "--extension", extension]
+    if order.resume:
+        argv += ["--session", order.resume]
+    if order.model:
+        argv += ["--model", order.model]
+    if order.role_prompt:
+        argv += ["--append-system-prompt", order.role_prompt]
+    return Launch(tuple(argv), {"PI_SKIP_VERSION_CHECK": "1"}, {extension: REPORT + EXTENSION})
+
+
+def _pattern(where: Whereabouts) -> str:
+    project = re.sub("[/:]", "-", where.worktree.removeprefix("/"))
+    return f"{escape(where.home)}/.pi/agent/sessions/--{escape(project)}--/*.jsonl"
+
+
+def _line(data: Mapping[str, Any]) -> Line | None:
+    said = data.get("message")
+    if not isinstance(said, dict) or said.get("role") != "user":
+        return None
+    return Line(moment(data.get("timestamp")), texts(said.get("content")))
+
+
+TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b'"user"',))
+
+
+def agent() -> Agent:
+    return Agent(
+        "pi",
+        launch,
+        load_pack("pi"),
+        own_commands="/!",
+        clear="/new",
+        reports_events=True,
+        reports_start=True,
+        reports_clear=True,
+        resumes=True,
+        exit_keys=("C-c", "C-d"),
+        transcripts=TRANSCRIPTS,
+    )
