@@ -33,7 +33,7 @@ from llmc.perform.notices import ERRANDS, servers_of
 from llmc.perform.settle import stop_agent
 from llmc.perform.status_lines import StatusLines
 from llmc.site import Site
-from llmc.store.status_cache import StatusCache, forget_status
+from llmc.store.status_cache import StatusCache, forget_ended, forget_status
 from llmc.tmux.parsing import Pane
 
 AT_ONCE = 4
@@ -322,11 +322,13 @@ class Daemon:
         missed += [w.name for w in known if w.session is Session.UP and w.name not in running]
         for name in missed:
             self._soon(name, RETRY_SECS)
-        self._follow_screens(live)
-
-    def _follow_screens(self, live: list[tuple[Worker, Pane]]) -> None:
-        """The terminals of all that are up, reporting or not: where screen and reports differ, that is shown."""
         up = [(worker, pane) for worker, pane in live if worker.session is Session.UP]
+        self._follow_screens(up)
+        # An earlier daemon may have left what it saw of an agent that has not come up since.
+        forget_ended(self.site.root, self.cache, {w.name for w in known} - {w.name for w, _ in up})
+
+    def _follow_screens(self, up: list[tuple[Worker, Pane]]) -> None:
+        """The terminals of all that are up, reporting or not: where screen and reports differ, that is shown."""
         gone = self.screens.follow({worker.name: worker_subject(self.site, worker, pane) for worker, pane in up})
         forget_status(self.site.root, self.cache, gone)
         if gone:
@@ -354,6 +356,8 @@ class Daemon:
     def _stop_agents(self) -> None:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(self._stop_agent, sorted(self.known)))
+        forget_ended(self.site.root, self.cache, self.known)
+        self.cache.close()
 
     def _stop_agent(self, name: str) -> None:
         try:
