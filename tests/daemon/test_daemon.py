@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from llmc.daemon.process import running_daemon
 from llmc.git.backup import list_backups, make_backup
 from llmc.host.processes import descendants, is_running
 from llmc.model import Session, Work, Worker
-from testing.story import Story, end_abruptly, script, told_in
+from testing.attached import Person
+from testing.story import LLMC, Story, end_abruptly, script, told_in
 
 WITH_CHILDREN = """
 [agents.parent]
@@ -131,6 +133,28 @@ def test_a_new_daemon_takes_over_what_a_killed_one_left(story: Story) -> None:
     assert {name: kept(story.worker(name)) for name in before} == before
     assert {name: story.prompts(name) for name in pids} == dict.fromkeys(pids, 1)
     assert list(spool.glob("*.json")) == []
+
+
+def test_the_live_view_goes_on_while_nothing_happens(story: Story) -> None:
+    story.begin("adam")
+    with Person([*LLMC, "--root", story.root.path, "up", "--no-patrol"], os.environ, columns=120) as person:
+        story.wait("adam", Work.IDLE, Session.UP)
+
+        def ages() -> set[bytes]:
+            return set(re.findall(rb"adam +idle +ready +ready for a task +(\d+s)", person.shown))
+
+        story.until(ages)
+        before = story.worker("adam")
+        story.until(lambda: len(ages()) >= 3)
+        assert story.worker("adam") == before
+
+        state = Path(story.root.path, "state.json")
+        kept = state.read_bytes()
+        state.write_text("{")
+        story.until(lambda: b"error: " in person.shown)
+        state.write_bytes(kept)
+        drawn = len(person.shown)
+        story.until(lambda: re.search(rb"adam +idle", person.shown[drawn:]))
 
 
 def test_a_second_daemon_is_refused_with_the_pid_of_the_first(story: Story) -> None:

@@ -9,9 +9,9 @@ from argparse import Namespace
 
 from llmc.app import App, open_site
 from llmc.commands.result import Result
-from llmc.commands.status import status_document, status_text
+from llmc.commands.status import WATCH_SECS, status_document, status_text
 from llmc.core.display import one_line
-from llmc.daemon.loop import Daemon
+from llmc.daemon.loop import Daemon, View
 from llmc.daemon.process import daemon_lock, refuse_second, running_daemon
 from llmc.daemon.signals import Ending
 from llmc.errors import LlmcError
@@ -49,18 +49,20 @@ def _require_place_to_work(site: Site) -> None:
 def _foreground(app: App, root: Root, args: Namespace) -> Result:
     keep_one_heap()
     with daemon_lock(root):
-        daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, changed=lambda _: _show(app, root))
-        _show(app, root)
+        view = View(lambda: _show(app, root), WATCH_SECS) if app.console.is_terminal else None
+        daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, view=view)
         ending = daemon.run()
     words = "the agents were stopped" if ending is Ending.STOP_AGENTS else "the agents go on"
     return Result(f"the daemon has ended; {words}", {"ended": True})
 
 
 def _show(app: App, root: Root) -> None:
-    if app.console.is_terminal:
-        app.console.show(
-            f"{status_text(status_document(root), app.console.columns)}\n\nCtrl-C stops the agents and leaves"
-        )
+    """What is wrong with the state is shown, too: the daemon waits until it is right again."""
+    try:
+        text = status_text(status_document(root), app.console.columns)
+    except LlmcError as broken:
+        text = f"error: {broken.what}\nhint: {broken.hint}"
+    app.console.show(f"{text}\n\nCtrl-C stops the agents and leaves")
 
 
 def _detached(app: App, site: Site, args: Namespace) -> Result:

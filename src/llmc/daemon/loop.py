@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from selectors import EVENT_READ, DefaultSelector
 from threading import Event
 
@@ -48,16 +49,25 @@ PATROL = "*patrol*"
 """Not a worker: worker names begin with a letter."""
 
 
-class Daemon:
-    """`open_site` reads the configuration anew; `changed` hears after every round in which something moved."""
+@dataclass(frozen=True, slots=True)
+class View:
+    """Drawn after every round in which something moved, and at least so often: ages grow even if nothing happens."""
 
-    def __init__(self, open_site: Callable[[], Site], *, patrol: bool, changed: Callable[[Site], None]) -> None:
+    draw: Callable[[], None]
+    every_secs: float
+
+
+class Daemon:
+    """`open_site` reads the configuration anew; `view` shows how it stands, for a person who looks on."""
+
+    def __init__(self, open_site: Callable[[], Site], *, patrol: bool, view: View | None = None) -> None:
         self.leaving = Event()
         self.open_site = open_site
         self.site = self._opened()
         self.settings_read = _modified(self.site.root.config_file)
         self.goes_on_patrol = patrol
-        self.changed = changed
+        self.view = view
+        self.next_view = 0.0 if view is not None else math.inf
         self.signals = EndingSignals()
         self.selector = DefaultSelector()
         self.watch = open_watch()
@@ -136,11 +146,27 @@ class Daemon:
         self._go_on_patrol()
         self._begin_work()
         self.status_lines.when_due()
+        self._draw()
+
+    def _draw_soon(self) -> None:
+        if self.view is not None:
+            self.next_view = 0.0
+
+    def _draw(self) -> None:
+        if self.view is not None and time.monotonic() >= self.next_view:
+            self.view.draw()
+            self.next_view = time.monotonic() + self.view.every_secs
 
     def _patience(self) -> float:
         now = time.monotonic()
         moments = [at for name, at in self.due.items() if name not in self.under_way]
-        moments += [self.next_patrol, *self.screens.moments(), *self.radar.moments(), *self.status_lines.moments()]
+        moments += [
+            self.next_patrol,
+            self.next_view,
+            *self.screens.moments(),
+            *self.radar.moments(),
+            *self.status_lines.moments(),
+        ]
         if self.patrols.look_again_at is not None:
             moments.append(self.patrols.look_again_at)
         if self.watch.fileno() is None:
@@ -165,7 +191,7 @@ class Daemon:
             self._finished(name, self.under_way.pop(name))
         if done:
             self._read_state()
-            self.changed(self.site)
+            self._draw_soon()
         for complaint in filter(None, (self.screens.collect(), self.radar.collect())):
             self.journal.complain(EVERYBODY, complaint)
 
@@ -242,7 +268,7 @@ class Daemon:
         if self.patrols.go_on(self.site) is not None:
             for name in silent_workers(self.site):
                 self.screens.look_at(name)
-            self.changed(self.site)
+            self._draw_soon()
 
     def _is_attended(self, name: str) -> bool:
         soon = time.monotonic() + ATTENDED_WITHIN_SECS
