@@ -36,8 +36,9 @@ def tend_work(site: Site, name: str, most_reports: int = MOST) -> list[Decision]
 
 
 def due_timers(site: Site, name: str) -> list[ev.Event]:
-    now = site.now()
-    return [ev.Woke(now, timer) for timer, due in site.worker(name).timers.items() if due <= now]
+    """In their order: what one of them leads to may put off the next."""
+    now, timers = site.now(), site.worker(name).timers
+    return [ev.Woke(now, timer) for timer in sorted(timers, key=lambda timer: timers[timer]) if timers[timer] <= now]
 
 
 def silence(site: Site, name: str) -> list[ev.Event]:

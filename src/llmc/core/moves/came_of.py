@@ -68,7 +68,8 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
     effect = from_step(step) if step is not None else None
     worker = without_step(worker, event.step)
     if isinstance(effect, Deliver) and effect.purpose == Purpose.NUDGE:
-        return Move(worker, detail=f"{event.outcome.value} {event.reason}".strip(), is_activity=False)
+        asked = replace(worker, nudged_at_unix=event.at)
+        return Move(asked, detail=f"{event.outcome.value} {event.reason}".strip(), is_activity=False)
     if event.outcome is Outcome.UNDELIVERED:
         return not_sent(worker, event, effect, policy)
     if isinstance(effect, ClearConversation):
@@ -142,7 +143,7 @@ def step_failed(worker: Worker, event: ev.StepFailed, policy: Policy) -> Move:
     before = worker.resume_work
     worker = without_work_steps(without_step(worker, event.step))
     if isinstance(effect, Deliver) and effect.purpose == Purpose.NUDGE:
-        return Move(worker, detail=event.reason, is_activity=False)
+        return Move(replace(worker, nudged_at_unix=event.at), detail=event.reason, is_activity=False)
     if isinstance(effect, StartSession):
         return error(replace(worker, session=Session.CRASHED, turn=Turn.OVER), event.reason)
     if worker.session is Session.STARTING and not awaits(worker, StartSession, StopSession):

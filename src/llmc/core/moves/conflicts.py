@@ -154,6 +154,9 @@ def helped(worker: Worker, at: float, policy: Policy) -> Move:
         return Move(with_timer(worker, REBASE_HELP, at + policy.rebase_help_after_secs))  # it is at work
     if worker.session is not Session.UP:
         return Move(worker)
+    # After a gap both times are over at once: help has its own before the person is called.
+    left = policy.rebase_escalate_after_secs - policy.rebase_help_after_secs
+    worker = with_timer(worker, REBASE_ESCALATE, max(worker.timers.get(REBASE_ESCALATE, 0.0), at + left))
     return Move(with_steps(worker, AskToResolve(help=True)), detail="it does not get on with its conflicts")
 
 

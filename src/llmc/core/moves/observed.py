@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from llmc.core import events as ev
@@ -112,8 +113,8 @@ def session_found(worker: Worker, event: ev.SessionFound, policy: Policy) -> Mov
 
 
 def woke(worker: Worker, event: ev.Woke, policy: Policy) -> Move:
-    if event.timer not in worker.timers:
-        return Move(worker)
+    if worker.timers.get(event.timer, math.inf) > event.at:
+        return Move(worker)  # it was put off meanwhile, or is not wanted any more
     worker = without_timer(worker, event.timer)
     if event.timer == COMMIT_GRACE:
         return _grace_is_over(worker)
