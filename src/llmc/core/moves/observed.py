@@ -125,7 +125,7 @@ def woke(worker: Worker, event: ev.Woke, policy: Policy) -> Move:
     if event.timer == GO_ON:
         return wait_is_over(worker, policy)
     down = worker.session in (Session.CRASHED, Session.DOWN)
-    if event.timer == RESTART and down and not worker.stopped_by_user:
+    if event.timer == RESTART and down and not worker.stopped_by_user and policy.recovers:
         return start_asked(worker, ev.StartAsked(event.at), policy)
     return Move(worker)
 
