@@ -75,6 +75,9 @@ class ResetAsked(UserCommand):
 class StartAsked(UserCommand):
     """The session is to be brought up."""
 
+    named: bool = False
+    """A person asked for this worker, and not for everybody: what it failed at may be tried again."""
+
 
 @dataclass(frozen=True, slots=True)
 class StopAsked(UserCommand):

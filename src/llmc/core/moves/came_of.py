@@ -48,13 +48,14 @@ def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Mov
     worker = replace(
         without_step(worker, event.step), session=Session.UP, turn=Turn.OVER, reports_events=event.reports_events
     )
+    given_up = policy.recovers and worker.work is Work.ERROR and worker.crash_count >= policy.crash_limit
     if worker.work is Work.ERROR and worker.resume_work is not None:
         # Work that turned up meanwhile is not forgotten.
         found = worker.resume_work is Work.IDLE and worker.commit_sha is not None
         worker = return_to(worker, Work.NEEDS_REVIEW if found else worker.resume_work)
     if worker.work is Work.REBASING:
-        return back_in_conflict(worker, policy)
-    return came_back(worker, event, policy)
+        return back_in_conflict(worker, policy, given_up=given_up)
+    return came_back(worker, event, policy, given_up=given_up)
 
 
 def session_stopped(worker: Worker, event: ev.SessionStopped, policy: Policy) -> Move:

@@ -175,11 +175,11 @@ def _stands_in_conflict(worker: Worker) -> bool:
     return worker.work is Work.REBASING and worker.rebase_started_at_unix is not None
 
 
-def back_in_conflict(worker: Worker, policy: Policy) -> Move:
+def back_in_conflict(worker: Worker, policy: Policy, *, given_up: bool) -> Move:
     """The agent was started again and knows nothing of the conflicts that it was asked to resolve."""
     if not _stands_in_conflict(worker) or worker.pending:
         return Move(worker)
-    if policy.helps_with_conflicts:
+    if policy.helps_with_conflicts and not given_up:
         return Move(with_steps(worker, AskToResolve()))
     note = f"{worker.name} is back in the middle of its conflicts; `llmc rebase {worker.name}` asks it to resolve them"
     return Move(worker, (Notify("back", note),))
