@@ -136,6 +136,8 @@ class TurnEnded(Fact):
     """Shells or sub-agents of this turn still run: busy, not done."""
     elsewhere: str = ""
     """Where commits of the worktree are that its branch does not have; empty when there are none."""
+    rebase_over: bool = False
+    """The worker is in a rebase that git knows nothing of any more: what came of it is told by git itself."""
 
 
 @dataclass(frozen=True, slots=True)

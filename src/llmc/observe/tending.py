@@ -9,7 +9,6 @@ from __future__ import annotations
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
 from llmc.core.moves.stuck import is_silent
-from llmc.model import Work
 from llmc.observe.branches import branch_events
 from llmc.observe.reports import MOST, tend_reports
 from llmc.observe.terminals import finds, losses
@@ -25,9 +24,6 @@ def tend_session(site: Site, name: str, pane: Pane | None, *, while_away: bool =
 def tend_work(site: Site, name: str, most_reports: int = MOST) -> list[Decision]:
     """A session that was found, the agent's reports, the branch, the timers. The caller holds the worker's lock."""
     decisions = _apply_all(site, name, finds(site, site.worker(name)))
-    if site.worker(name).work is Work.REBASING:
-        # The end of a turn in a rebase means one thing or the other, depending on whether the rebase is over.
-        decisions += _apply_all(site, name, branch_events(site, site.worker(name)))
     decisions += tend_reports(site, name, most_reports)
     decisions += _apply_all(site, name, branch_events(site, site.worker(name)))
     decisions += _apply_all(site, name, due_timers(site, name))

@@ -119,6 +119,8 @@ def turn_ended_in_rebase(worker: Worker, event: ev.TurnEnded, policy: Policy) ->
         return Move(worker)
     if worker.rebase_started_at_unix is None:
         return _ended_with_resolution(worker, event)
+    if event.rebase_over:
+        return Move(worker)
     why = "its turn ended with the conflicts unresolved"
     if _may_ask_again(worker, policy):
         return Move(with_steps(worker, AskToResolve(help=True)), detail=why)
