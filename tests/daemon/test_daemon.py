@@ -107,6 +107,26 @@ def test_without_tmux_everybody_is_offline_and_up_brings_them_back(story: Story)
     assert story.prompts("adam") == 1
 
 
+@pytest.mark.lesson(13, "the loss of a session never erases the work")
+def test_without_tmux_up_brings_everybody_back_while_the_daemon_runs(story: Story) -> None:
+    pid = story.begin("adam", "baker", "charlie").up()
+    story.task("adam", "hang")
+    story.until(lambda: story.prompts("adam") == 1)
+    story.rewrite("charlie", stopped_by_user=True)
+    before = {name: kept(story.worker(name)) for name in ("adam", "baker")}
+
+    end_abruptly(story.pane("adam").server_pid)
+
+    said = story.llmc("up", "--detach")
+    assert said.out.splitlines()[0] == f"the daemon runs already (pid {pid}); brought up again:"
+    for name in before:
+        assert kept(story.wait(name, session=Session.UP)) == before[name]
+        assert f"{name}: {before[name][0].value}" in said.out
+    assert story.daemon() == pid
+    assert story.worker("charlie").session is Session.DOWN
+    assert f"runs already (pid {pid})" in story.llmc("up", code=1).err
+
+
 # --- the daemon itself ------------------------------------------------------------------------------
 
 
