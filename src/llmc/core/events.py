@@ -251,6 +251,9 @@ class SessionFound(Fact):
 class SilenceLasted(Fact):
     """The agent is at work as far as we know, and there was no sign of life from it for long."""
 
+    may_be_asked: bool = True
+    """Whether it takes prose at all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Woke(Fact):
@@ -314,6 +317,8 @@ class RebaseConflicted(StepResult):
     files: tuple[str, ...]
     text: str
     """The request to resolve them, as the agent gets it; empty when the rebase turned out to be over already."""
+    for_person: bool = False
+    """The agent takes no request: its person resolves them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,10 @@ def due_timers(site: Site, name: str) -> list[ev.Event]:
 
 
 def silence(site: Site, name: str) -> list[ev.Event]:
-    now = site.now()
-    return [ev.SilenceLasted(now)] if is_silent(site.worker(name), now, site.ledger.policy_of(name)) else []
+    now, worker = site.now(), site.worker(name)
+    if not is_silent(worker, now, site.ledger.policy_of(name)):
+        return []
+    return [ev.SilenceLasted(now, may_be_asked=site.agent_of(worker).takes_prose)]
 
 
 def _apply_all(site: Site, name: str, events: list[ev.Event]) -> list[Decision]:

@@ -24,7 +24,7 @@ from llmc.model import Session, Turn, Work, Worker
 
 def rebase_conflicted(worker: Worker, event: ev.RebaseConflicted, policy: Policy) -> Move:
     worker = without_step(worker, event.step)
-    if not event.text:
+    if not event.text and not event.for_person:
         return _check(worker) if _is_resolved(worker) else Move(worker, detail="there is nothing left to resolve")
     worker = replace(
         worker,
@@ -34,6 +34,9 @@ def rebase_conflicted(worker: Worker, event: ev.RebaseConflicted, policy: Policy
         turn=Turn.OVER,
     )
     where = ", ".join(event.files) or "files that are all staged"
+    if event.for_person:
+        told = f"{worker.name} has conflicts in {where}; resolve them yourself: `llmc attach {worker.name}`"
+        return Move(worker, (Notify("conflict", told),), where, evident=True)
     notice = Notify("conflict", f"{worker.name} has conflicts in {where}")
     asked = with_steps(_with_clocks(worker, event.at, policy), Deliver(event.text, Purpose.CONFLICT))
     return Move(asked, (notice,), where)

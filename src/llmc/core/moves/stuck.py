@@ -22,7 +22,7 @@ def silence_lasted(worker: Worker, event: ev.SilenceLasted, policy: Policy) -> M
         return Move(worker)
     for_long = age(event.at - worker.last_activity_unix)
     told = replace(worker, nudges=worker.nudges + 1, nudged_at_unix=event.at)
-    if not policy.recovers:
+    if not policy.recovers or not event.may_be_asked:
         note = f"{worker.name} gives no sign of life for {for_long}; `llmc peek {worker.name}` shows its terminal"
         return Move(replace(told, nudges=CALLED), (Notify("stuck", note),), f"no sign of life for {for_long}")
     if worker.nudges < CALLED - 1:
