@@ -34,14 +34,16 @@ class Person:
             start_new_session=True,
         )
         os.close(terminal)
+        self.shown = bytearray()
+        """All that was written to the terminal so far."""
         self._reader = threading.Thread(target=self._read, name="attached person", daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
         """A client that nobody reads would hold up the whole server."""
         with suppress(OSError):
-            while os.read(self._keyboard, 65536):
-                pass
+            while said := os.read(self._keyboard, 65536):
+                self.shown += said
 
     def types(self, keys: str | bytes) -> None:
         os.write(self._keyboard, keys.encode() if isinstance(keys, str) else keys)

@@ -162,6 +162,8 @@ class Worker:
     """How often the agent was let go on after it was blocked, without a turn that ended well since."""
     nudges: int = 0
     """How often somebody was told that the agent gives no sign of life, since its last one."""
+    nudged_at_unix: float | None = None
+    """When that was done the last time: what comes next has its time from there on."""
     kept_reports: tuple[str, ...] = ()
     """Marks of the reports that came into this record last: their files may still lie in the spool."""
     start_dialog: str = ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,6 +66,21 @@ def test_the_daemon_keeps_it_current_and_the_status_shows_it(story: Story) -> No
     assert story.worker("adam").work is Work.WORKING
     story.llmc("reset", "adam", "--yes")
     story.until(lambda: "!" not in story.llmc("status").out)
+
+
+def test_what_the_daemon_saw_before_the_newest_commit_is_not_told(story: Story) -> None:
+    story.up()
+    story.until(lambda: story.json("conflicts")["source"] == "daemon")
+    os.kill(story.daemon(), signal.SIGSTOP)  # it runs, and sees nothing more
+    try:
+        story.commit_as("adam", "README", "of adam\n", "Ours")
+        assert story.json("conflicts")["source"] == "now"
+        assert story.json("conflicts")["workers"]["adam"]["files_touched"] == 1
+        story.commit_upstream("README", "of the user\n", "Theirs")
+        assert "adam conflicts with main in README (content)" in story.llmc("conflicts").out
+    finally:
+        os.kill(story.daemon(), signal.SIGCONT)
+    story.until(lambda: story.json("conflicts")["source"] == "daemon")
 
 
 @pytest.mark.lesson(23, "status tells what is there, and how old that knowledge is")

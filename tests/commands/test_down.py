@@ -23,6 +23,7 @@ from testing.damage import root as root
 from testing.damage import source as source
 from testing.disks import FULL, READ_ONLY, llmc_on_disk
 from testing.roots import own_tmux
+from testing.story import end_abruptly, told_in
 from testing.waiting import wait_until
 
 
@@ -120,3 +121,33 @@ def test_events_can_be_read_all_the_same(root, adam, tmp_path, disk, open_log):
         done = llmc_on_disk(disk, root.path, tmp_path, "events")
     assert (done.returncode, done.stderr) == (0, ""), done
     assert "the last thing" in done.stdout
+
+
+def shown_terminals(story):
+    return {each["id"]: each["state"] for each in story.json("pty", "status")["terminals"]}
+
+
+def test_nobody_is_said_to_be_ready_after_down(tmp_path):
+    with told_in(tmp_path) as story:
+        story.begin("adam").up()
+        story.until(lambda: shown_terminals(story) == {"adam": "READY"})
+        story.llmc("down")
+        assert shown_terminals(story) == {}
+        assert "READY" not in story.llmc("pty", "status").out
+        assert not os.path.exists(story.root.terminal("adam"))
+
+
+def test_nobody_is_said_to_be_ready_when_tmux_and_the_daemon_are_gone(tmp_path):
+    """A reboot: nobody was there to clear away what the daemon saw last, and the next one finds it."""
+    with told_in(tmp_path) as story:
+        story.begin("adam").up()
+        story.until(lambda: shown_terminals(story) == {"adam": "READY"})
+        server = story.pane("adam").server_pid
+        end_abruptly(story.daemon())
+        assert shown_terminals(story) == {"adam": "READY"}
+        end_abruptly(server)
+        assert shown_terminals(story) == {}
+
+        story.llmc("config", "set", "agents.demo.command", '["false"]')
+        story.llmc("up", "--detach", code=1)
+        assert shown_terminals(story) == {}

@@ -16,8 +16,11 @@ import pytest
 from llmc.app import open_site
 from llmc.cli.main import main
 from llmc.core.effects import LASTING
+from llmc.core.moves.blocked import GO_ON
+from llmc.core.moves.change import REBASE_ESCALATE, REBASE_HELP, RESTART
 from llmc.core.outlook import STEPS, outlook
-from llmc.model import Evidence, Session, State, Step, Turn, Work, Worker
+from llmc.core.policy import Policy
+from llmc.model import Autonomy, Evidence, Session, State, Step, Turn, Work, Worker
 from llmc.store.lock import is_held
 from testing.damage import adam as adam
 from testing.damage import commit
@@ -74,7 +77,7 @@ def test_every_step_has_words():
 
 def test_there_is_always_something_that_comes_next_and_something_to_type():
     for worker in every_worker():
-        moves = outlook(worker, NOW)
+        moves = outlook(worker, NOW, Policy(Autonomy.AUTO))
         assert any("`llmc " in move for move in moves), worker
         if worker.pending:
             assert moves[0].startswith(STEPS[worker.pending[0].name])
@@ -84,6 +87,27 @@ def test_there_is_always_something_that_comes_next_and_something_to_type():
             assert any(move.startswith("in 1m: its agent is started again") for move in moves)
         if worker.work is Work.REBASING:
             assert any("README" in move for move in moves)
+
+
+def test_nothing_is_promised_that_the_policy_leaves_to_the_person(root, adam, capsys):
+    """The timers of a rebase run under every policy, and one of them only helps under `auto`."""
+    due = time.time() + 90
+    timers = dict.fromkeys((REBASE_HELP, REBASE_ESCALATE, RESTART, GO_ON), due)
+    steps = (Step("adam-1", "RebaseWork", {"onto": "main"}),)
+    record = replace(adam, work=Work.REBASING, session=Session.CRASHED, timers=timers, pending=steps)
+    open_site(root).ledger.state.create(State(MappingProxyType({"adam": record})), overwrite=True)
+    promised = ("its agent is helped", "its agent is started again", "its agent is told to go on")
+
+    def told(autonomy):
+        main(["--root", root.path, "config", "set", "policy.autonomy", autonomy])
+        capsys.readouterr()
+        assert main(["--root", root.path, "explain", "adam"]) == 0
+        return capsys.readouterr().out
+
+    for autonomy in ("manual", "assist"):
+        assert not [words for words in promised if words in told(autonomy)]
+        assert "the conflicts ask for you" in told(autonomy)
+    assert all(words in told("auto") for words in promised)
 
 
 @pytest.mark.parametrize("work", Work)

@@ -35,6 +35,16 @@ when = [{ in = "last", regex = "(unclosed" }]
 """
 KNOWS_NOTHING = BROKEN_PACK.replace("shell", "cat").replace("bash", "cat").replace("(unclosed", "never on it")
 
+BUTLER = """\
+name = "butler"
+
+[[cue]]
+name = "waits"
+state = "READY"
+when = [{ in = "last", regex = "at your service" }]
+summary = "the butler waits"
+"""
+
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
@@ -307,6 +317,22 @@ def test_a_broken_pack_is_told_once_and_the_built_in_one_holds(desk: Desk) -> No
     assert "shell.toml:7" in first
     assert "unclosed" in first or "unterminated" in first
     assert "other.toml" in second
+
+
+def test_the_pack_that_the_settings_name_for_a_program_is_used(desk: Desk) -> None:
+    desk.llmc("init", "--source", str(make_repository(desk.home / "source")), "--target", str(desk.root))
+    with open(desk.root / "config.toml", "a", encoding="utf-8") as config:
+        config.write('[agents.mine]\ncommand = ["sh", "-c", "echo at your service; exec cat"]\npack = "butler"\n')
+        config.write('[agents.yours]\ncommand = ["sh", "-c", "echo at your service; exec cat"]\n')
+    (desk.root / "packs").mkdir()
+    (desk.root / "packs" / "butler.toml").write_text(BUTLER)
+    (desk.root / "packs" / "yours.toml").write_text(BUTLER.replace("butler", "yours"))
+    desk.llmc("pty", "create", ".", "--name", "one", "--cli", "mine")
+    desk.llmc("pty", "create", ".", "--name", "other", "--cli", "yours")
+    desk.llmc("pty", "watch", "--detach", "--interval", "0.2")
+    desk.until(lambda: desk.status("one").get("summary") == "the butler waits")
+    assert desk.status("one")["pack"] == "butler"
+    desk.until(lambda: desk.status("other").get("pack") == "yours")
 
 
 def test_a_screen_of_a_megabyte_is_survived(desk: Desk) -> None:

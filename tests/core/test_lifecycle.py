@@ -86,6 +86,10 @@ def occurs(kind: type[ev.Event], *args: Any, **options: Any) -> Happening:
     return lambda worker: kind(NOW, *args, **options)
 
 
+def runs_out(timer: str) -> Happening:
+    return lambda worker: ev.Woke(worker.timers.get(timer, NOW), timer)
+
+
 def came_of(kind: type[ev.StepResult], *args: Any, **options: Any) -> Happening:
     """The result of the worker's first step."""
     return lambda worker: kind(NOW, worker.pending[0].id, *args, **options)
@@ -126,9 +130,9 @@ QUIET = occurs(ev.ScreenRead, "READY")
 SURELY_QUIET = occurs(ev.ScreenRead, "READY", confident=True)
 SURELY_BUSY = occurs(ev.ScreenRead, "BUSY", confident=True)
 GONE = occurs(ev.SessionVanished)
-GRACE_OVER = occurs(ev.Woke, COMMIT_GRACE)
-HELP_DUE, ESCALATION_DUE = occurs(ev.Woke, REBASE_HELP), occurs(ev.Woke, REBASE_ESCALATE)
-WAIT_OVER = occurs(ev.Woke, GO_ON)
+GRACE_OVER = runs_out(COMMIT_GRACE)
+HELP_DUE, ESCALATION_DUE = runs_out(REBASE_HELP), runs_out(REBASE_ESCALATE)
+WAIT_OVER = runs_out(GO_ON)
 SILENCE = occurs(ev.SilenceLasted)
 SCREEN_MOVED = occurs(ev.ScreenMoved)
 CONFIRMED = occurs(ev.DialogConfirmed, "git status")

@@ -44,11 +44,13 @@ def test_a_common_path_is_always_enough(added, changed, removed):
 def test_only_pairs_that_conflict_are_told():
     clash = (FileClash("f", "content"),)
     seen = {"adam": Seen(5.0, touched("f"), True, clash), "baker": Seen(6.0, unknown="no worktree")}
-    told = radar_document("main", seen, {("adam", "baker"): clash, ("adam", "carl"): ()}, 7.0)
+    told = radar_document("main", "f00", seen, {("adam", "baker"): clash, ("adam", "carl"): ()}, 7.0)
     assert told["with_each_other"] == [{"workers": ["adam", "baker"], "files": [{"path": "f", "kind": "content"}]}]
     assert told["workers"] == {
         "adam": {
             "at_unix": 5.0,
+            "head": None,
+            "tip": None,
             "files_touched": 1,
             "uncommitted": True,
             "with_branch": [{"path": "f", "kind": "content"}],
@@ -56,6 +58,8 @@ def test_only_pairs_that_conflict_are_told():
         },
         "baker": {
             "at_unix": 6.0,
+            "head": None,
+            "tip": None,
             "files_touched": 0,
             "uncommitted": False,
             "with_branch": [],

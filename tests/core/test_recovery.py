@@ -8,11 +8,11 @@ import pytest
 
 from llmc.core import events as ev
 from llmc.core.digest import told_digest
-from llmc.core.effects import ClearConversation, Deliver, Purpose, StartSession, StopSession, from_step
+from llmc.core.effects import AskToResolve, ClearConversation, Deliver, Purpose, StartSession, StopSession, from_step
 from llmc.core.exits import ExitCause, exit_cause
 from llmc.core.lifecycle import Decision, decide
 from llmc.core.moves.blocked import GO_ON, MOST_WAITS
-from llmc.core.moves.change import RESTART, with_steps
+from llmc.core.moves.change import REBASE_ESCALATE, REBASE_HELP, RESTART, with_steps
 from llmc.core.moves.stuck import nudge_texts
 from llmc.core.policy import Policy
 from llmc.model import Autonomy, Blocked, Outcome, Proof, Session, Turn, Work, Worker
@@ -253,14 +253,52 @@ def test_who_is_silent_is_asked_after_30_and_40_minutes_and_a_person_is_called_a
     assert silence(AT_WORK, 29).worker == AT_WORK
     once = nudged(AT_WORK, 30)
     assert (once.nudges, once.last_activity_unix) == (1, AT_WORK.last_activity_unix)
-    assert silence(once, 39).worker == once
-    twice = nudged(once, 40)
-    assert silence(twice, 44).worker == twice
-    called = silence(twice, 45)
+    assert silence(once, 40).worker == once  # the question took a second to arrive
+    twice = nudged(once, 40.1)
+    assert silence(twice, 45.1).worker == twice
+    called = silence(twice, 45.2)
     assert called.worker.work is Work.NEEDS_INPUT
     assert called.worker.session is Session.UP
     assert said(called) == ["adam waits for you: no sign of life for 45m, although it was asked twice"]
     assert called.notices[0].escalates
+
+
+def test_after_a_gap_each_question_has_its_time_to_be_answered():
+    """A machine that slept through the whole night: all three times are over when it wakes up."""
+    night = 8 * 60
+    once = nudged(AT_WORK, night)
+    assert silence(once, night + 9).worker == once
+    twice = nudged(once, night + 11)
+    assert silence(twice, night + 15).worker == twice
+    assert silence(twice, night + 17).worker.work is Work.NEEDS_INPUT
+
+
+def test_a_question_that_was_asked_late_has_its_time_from_then_on():
+    """The daemon ended between the decision and the delivery, and came back the next morning."""
+    asked = silence(AT_WORK, 30).worker
+    late = play(asked, ev.TextSent(NOW + 8 * 3600, first(asked), Outcome.DELIVERED, Proof.HOOK))
+    assert silence(late, 8 * 60 + 9).worker == late
+    assert silence(late, 8 * 60 + 10).worker.nudges == 2
+
+
+def test_a_record_from_before_that_time_was_kept():
+    old = replace(AT_WORK, nudges=1, nudged_at_unix=None)
+    assert silence(old, 39).worker == old
+    assert silence(old, 40).worker.nudges == 2
+
+
+def test_after_a_gap_help_with_conflicts_has_its_time_before_a_person_is_called():
+    stuck = replace(
+        UP, work=Work.REBASING, conflicted_files=("f",), rebase_started_at_unix=NOW, resolution_attempts=1,
+        timers={REBASE_HELP: NOW + 120, REBASE_ESCALATE: NOW + 300},
+    )  # fmt: skip
+    late = NOW + 8 * 3600
+    helped = decide(stuck, ev.Woke(late, REBASE_HELP), AUTO)
+    assert effects(helped.worker) == [AskToResolve(help=True)]
+    put_off = decide(helped.worker, ev.Woke(late, REBASE_ESCALATE), AUTO)
+    assert (put_off.worker, said(put_off)) == (helped.worker, [])
+    called = decide(helped.worker, ev.Woke(late + 180, REBASE_ESCALATE), AUTO)
+    assert [notice.escalates for notice in called.notices] == [True]
 
 
 def test_the_words_of_the_nudges_say_how_long():

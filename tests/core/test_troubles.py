@@ -40,7 +40,7 @@ def timers(**due: float) -> dict[str, object]:
         (
             replace(CRASHED, **timers(**{RESTART: NOW + 10})),
             None,
-            ["its agent has ended unexpectedly, 2 times by now; it is restarted in 10s"],
+            ["its agent has ended unexpectedly, 2 times by now; `llmc restart adam` starts it again"],
         ),
         (
             replace(AT_WORK, session=Session.DOWN),
@@ -83,6 +83,12 @@ def timers(**due: float) -> dict[str, object]:
 def test_what_is_wrong_and_what_to_type(worker, screen, shown):
     found = troubles(worker, screen, Policy(), NOW)
     assert [f"{each.what}; {each.do}" for each in found] == shown
+
+
+def test_what_is_done_by_itself_is_said_only_where_it_is_done():
+    restarted = replace(CRASHED, **timers(**{RESTART: NOW + 10}))
+    (found,) = troubles(restarted, None, Policy(Autonomy.AUTO), NOW)
+    assert found.do == "it is restarted in 10s"
 
 
 def test_what_is_waited_for_is_said():

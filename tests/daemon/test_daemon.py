@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from llmc.daemon.process import running_daemon
 from llmc.git.backup import list_backups, make_backup
 from llmc.host.processes import descendants, is_running
 from llmc.model import Session, Work, Worker
-from testing.story import Story, end_abruptly, script, told_in
+from testing.attached import Person
+from testing.story import LLMC, Story, end_abruptly, script, told_in
 
 WITH_CHILDREN = """
 [agents.parent]
@@ -105,6 +107,26 @@ def test_without_tmux_everybody_is_offline_and_up_brings_them_back(story: Story)
     assert story.prompts("adam") == 1
 
 
+@pytest.mark.lesson(13, "the loss of a session never erases the work")
+def test_without_tmux_up_brings_everybody_back_while_the_daemon_runs(story: Story) -> None:
+    pid = story.begin("adam", "baker", "charlie").up()
+    story.task("adam", "hang")
+    story.until(lambda: story.prompts("adam") == 1)
+    story.rewrite("charlie", stopped_by_user=True)
+    before = {name: kept(story.worker(name)) for name in ("adam", "baker")}
+
+    end_abruptly(story.pane("adam").server_pid)
+
+    said = story.llmc("up", "--detach")
+    assert said.out.splitlines()[0] == f"the daemon runs already (pid {pid}); brought up again:"
+    for name in before:
+        assert kept(story.wait(name, session=Session.UP)) == before[name]
+        assert f"{name}: {before[name][0].value}" in said.out
+    assert story.daemon() == pid
+    assert story.worker("charlie").session is Session.DOWN
+    assert f"runs already (pid {pid})" in story.llmc("up", code=1).err
+
+
 # --- the daemon itself ------------------------------------------------------------------------------
 
 
@@ -131,6 +153,28 @@ def test_a_new_daemon_takes_over_what_a_killed_one_left(story: Story) -> None:
     assert {name: kept(story.worker(name)) for name in before} == before
     assert {name: story.prompts(name) for name in pids} == dict.fromkeys(pids, 1)
     assert list(spool.glob("*.json")) == []
+
+
+def test_the_live_view_goes_on_while_nothing_happens(story: Story) -> None:
+    story.begin("adam")
+    with Person([*LLMC, "--root", story.root.path, "up", "--no-patrol"], os.environ, columns=120) as person:
+        story.wait("adam", Work.IDLE, Session.UP)
+
+        def ages() -> set[bytes]:
+            return set(re.findall(rb"adam +idle +ready +ready for a task +(\d+s)", person.shown))
+
+        story.until(ages)
+        before = story.worker("adam")
+        story.until(lambda: len(ages()) >= 3)
+        assert story.worker("adam") == before
+
+        state = Path(story.root.path, "state.json")
+        kept = state.read_bytes()
+        state.write_text("{")
+        story.until(lambda: b"error: " in person.shown)
+        state.write_bytes(kept)
+        drawn = len(person.shown)
+        story.until(lambda: re.search(rb"adam +idle", person.shown[drawn:]))
 
 
 def test_a_second_daemon_is_refused_with_the_pid_of_the_first(story: Story) -> None:

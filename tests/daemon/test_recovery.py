@@ -74,6 +74,34 @@ def test_restarts_have_a_bound_and_then_somebody_is_called(story: Story) -> None
     assert [each["kind"] for each in explained["troubles"]] == ["error"]
 
 
+@pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
+def test_what_an_agent_crashed_at_too_often_is_not_sent_again_until_somebody_says_so(story: Story) -> None:
+    story.begin("adam", **AUTO, policy__crash_limit="2").up()
+    story.task("adam", "crash 3")
+    story.wait("adam", Work.ERROR, Session.CRASHED)
+    story.until(lambda: story.prompts("adam") == 2)
+
+    story.llmc("down")
+    story.up()
+    back = story.wait("adam", Work.NEEDS_INPUT, Session.UP)
+    assert (back.current_prompt, back.crash_count) == (script("crash 3"), 2)
+    assert "it crashed 2 times at its task, which was not sent again" in back.evidence.detail
+    assert story.prompts("adam") == 2
+
+    story.llmc("message", "adam", script("write a.txt x", "commit Add a"))
+    story.wait("adam", Work.NEEDS_REVIEW)
+
+
+def test_whoever_restarts_a_worker_by_name_has_it_try_again(story: Story) -> None:
+    story.begin("adam", **AUTO, policy__crash_limit="1").up()
+    story.task("adam", "crash 3")
+    story.wait("adam", Work.ERROR, Session.CRASHED)
+    story.until(lambda: story.prompts("adam") == 1)
+    story.llmc("restart", "adam")
+    story.until(lambda: story.prompts("adam") == 2)
+    assert story.wait("adam", Work.ERROR, Session.CRASHED).crash_count == 1
+
+
 def test_what_crashed_is_only_shown_to_who_did_not_choose_otherwise(story: Story) -> None:
     story.begin("adam", "baker", **AUTO)
     story.llmc("config", "set", "workers.adam.autonomy", "manual")

@@ -400,12 +400,15 @@ def test_markers_that_were_committed_are_no_resolution(story: Story) -> None:
 
 
 def test_the_end_of_the_turn_after_the_rebase_is_no_failure_to_resolve(story: Story) -> None:
-    """Both are read at once: what git shows comes first."""
+    """The report is read after the rebase was last looked at: git is asked once more before anybody is told."""
     in_conflict(story)
     story.rewrite("adam", turn=Turn.OPEN)
+    assert tend(story) == []
     resolve(story)
     report(story, "adam", "turn_end")
-    assert tend(story) == ["git.resolved", "hook.turn_end"]
+    decisions = [decision for decision in tend_work(story.site, "adam") if decision.changed]
+    assert [decision.signal for decision in decisions] == ["hook.turn_end", "git.resolved"]
+    assert [notice for decision in decisions for notice in decision.notices] == []
     settle(story.site, "adam")
     assert story.worker("adam").work is Work.NEEDS_REVIEW
 

@@ -108,14 +108,14 @@ def test_help_comes_when_its_time_is_over(story: Story) -> None:
     assert sorted(worker.timers) == ["rebase_escalate", "rebase_help"]
     story.rewrite("adam", session=Session.UP, resolution_attempts=1)
     site = story.site
-    decision = site.ledger.apply("adam", ev.Woke(site.now(), "rebase_help"))
+    decision = site.ledger.apply("adam", ev.Woke(site.worker("adam").timers["rebase_help"], "rebase_help"))
     assert [step.name for step in decision.worker.pending] == ["AskToResolve"]
     helped = asked_to_resolve(site, decision.worker, decision.worker.pending[0], with_help=True)
     assert helped.text.startswith("Your rebase onto main is not over yet")
     assert "Conflict markers are still in README" in helped.text
     settle(site, "adam")
     assert story.worker("adam").resolution_attempts == 2
-    decision = site.ledger.apply("adam", ev.Woke(site.now(), "rebase_escalate"))
+    decision = site.ledger.apply("adam", ev.Woke(site.worker("adam").timers["rebase_escalate"], "rebase_escalate"))
     assert [notice.kind for notice in decision.notices] == ["conflict"]
     assert decision.worker.evidence.detail.startswith("it stands in conflicts in README")
 

@@ -55,6 +55,8 @@ class Agent:
     """Characters at the beginning of a text which the CLI takes as a command of its own."""
     shielded: str = ""
     """Those of them that are plain text after a space."""
+    takes_prose: bool = True
+    """Whether it reads what is sent to it. One that runs it gets the words of the person alone, and no others."""
     clear: str = "/clear"
     submit: str = "Enter"
     reports_events: bool = False

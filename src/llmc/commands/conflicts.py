@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
+from contextlib import suppress
 from typing import Any
 
 from llmc.app import App
 from llmc.commands.acting import newest_tip
 from llmc.commands.result import Result
 from llmc.core.display import age
-from llmc.observe.radar import Radar
+from llmc.core.radar import is_current
+from llmc.errors import LlmcError
+from llmc.observe.branches import upstream_tip
+from llmc.observe.radar import Radar, standings_of
 from llmc.site import Site
 from llmc.store.snapshot import read_daemon_pid, read_radar
 
@@ -26,11 +30,20 @@ def run(app: App, args: Namespace) -> Result:
 
 
 def _seen_by_daemon(site: Site) -> dict[str, Any] | None:
-    """None as well when the daemon has yet to see somebody."""
+    """None as well when the daemon has yet to see somebody, or somebody's newest commit."""
     if read_daemon_pid(site.root.daemon_lock) is None:
         return None
     seen = read_radar(site.root.radar_file)
-    return seen if seen and seen["workers"].keys() == site.ledger.load().workers.keys() else None
+    if seen is None:
+        return None
+    return seen if is_current(seen, _newest_known(site), standings_of(site, site.ledger.load().workers)) else None
+
+
+def _newest_known(site: Site) -> str | None:
+    """The daemon's own account of a repository that cannot be reached just now is better than none."""
+    with suppress(LlmcError):
+        return newest_tip(site)
+    return upstream_tip(site)
 
 
 def _look_now(site: Site) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from llmc.perform.sessions import end_strays
 from llmc.perform.settle import stop_agent
 from llmc.site import Site
 from llmc.store.codec import StateError
+from llmc.store.status_cache import Silence, StatusCache, forget_ended
 from llmc.tmux.windows import TERMINALS_SESSION
 
 AT_ONCE_SECS = 5.0
@@ -40,6 +41,7 @@ def run(app: App, args: Namespace) -> Result:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         troubles = list(pool.map(lambda worker: stop_agent(site, worker, force=args.force), workers.values()))
     left = _end_the_rest(site)
+    forget_ended(site.root, StatusCache(site.root.terminals, Silence()), workers)
     stopped = "the daemon has ended; " if daemon is not None else ""
     lines = [f"{stopped}stopped {', '.join(workers) or 'nothing: there are no workers'}{left}", *filter(None, troubles)]
     return Result("\n".join(lines), {"stopped": list(workers), "not_remembered": list(filter(None, troubles))})

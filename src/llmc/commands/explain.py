@@ -30,9 +30,9 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     site.worker(args.worker)
     trouble = _catch_up(site, args.worker)
-    worker, now = site.worker(args.worker), site.now()
+    worker, now, policy = site.worker(args.worker), site.now(), site.ledger.policy_of(args.worker)
     signals = read_signals(site, worker)
-    moves = outlook(worker, now)
+    moves = outlook(worker, now, policy)
     wrong = all_troubles(site, site.ledger.load()).get(worker.name, ())
     bundle = latest_bundle(site.root, worker.name)
     missed = read_report(site.root.patrol_file).get("counts") or {}
@@ -45,7 +45,7 @@ def run(app: App, args: Namespace) -> Result:
         *(["what is wrong:"] if wrong else []),
         *(f"  {each.what}; {each.do}" for each in wrong),
         *([f"last diagnostics: {bundle}"] if bundle else []),
-        f"autonomy: {site.ledger.policy_of(worker.name).autonomy.value}{_resumable(worker)}",
+        f"autonomy: {policy.autonomy.value}{_resumable(worker)}",
         *([f"signals missed so far (all workers): {_counts(missed)}"] if any(missed.values()) else []),
         *_disagreement(attention),
         *_confirmations(site, worker, now),

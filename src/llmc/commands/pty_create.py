@@ -82,7 +82,7 @@ def _program(place: Place, name: str, cwd: str, cli: str) -> tuple[tuple[str, ..
 def _agent(
     place: Place, config: Config | None, name: str, cwd: str, cli: str
 ) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    agent = agent_named(cli, config) if config is not None else BUILT_IN[cli]()
+    agent = agent_named(cli, config, place.root.packs) if config is not None else BUILT_IN[cli]()
     home = place.host.environ().get("HOME", "")
     settings, spool = place.root.inside(".workers", name, "agent"), place.root.terminal_spool(name)
     launch = agent.launch(LaunchOrder(name, cwd, cwd, home, settings, skip_permissions=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from llmc.commands.live_sessions import live_sessions
 from llmc.core.display import age, one_line
 from llmc.store.snapshot import read_daemon_pid, read_statuses
 
@@ -28,7 +29,7 @@ NOTHING_KNOWN = {"state": "UNKNOWN", "summary": "nobody has looked at it yet", "
 def pty_document(root: Root) -> dict[str, Any]:
     """What `llmc pty status --json` says."""
     watcher, daemon = read_daemon_pid(root.watch_lock), read_daemon_pid(root.daemon_lock)
-    statuses = read_statuses(root.terminals)
+    statuses = _without_ended(root, read_statuses(root.terminals), daemon)
     now = time.time()
     terminals = [_terminal(root, name, status, watcher, daemon, now) for name, status in statuses.items()]
     return {
@@ -39,10 +40,28 @@ def pty_document(root: Root) -> dict[str, Any]:
     }
 
 
+def _without_ended(root: Root, statuses: dict[str, dict[str, Any]], daemon: int | None) -> dict[str, dict[str, Any]]:
+    """A daemon forgets workers whose session has ended. Without one, what it last saw of them says nothing."""
+    if daemon is not None or not any(_is_worker(root, name) for name in statuses):
+        return statuses
+    live = live_sessions(root)
+    if live is None:
+        return statuses
+    return {
+        name: status
+        for name, status in statuses.items()
+        if not _is_worker(root, name) or status.get("tmux_session") in live
+    }
+
+
+def _is_worker(root: Root, name: str) -> bool:
+    return not os.path.exists(os.path.join(root.terminals, name, "terminal.json"))
+
+
 def _terminal(
     root: Root, name: str, status: dict[str, Any], watcher: int | None, daemon: int | None, now: float
 ) -> dict[str, Any]:
-    is_worker = not os.path.exists(os.path.join(root.terminals, name, "terminal.json"))
+    is_worker = _is_worker(root, name)
     shown: dict[str, Any] = {"id": name, "worker": is_worker}
     shown["watched"] = (daemon if is_worker else watcher) is not None
     known = status if isinstance(status.get("state"), str) else {**status, **NOTHING_KNOWN}

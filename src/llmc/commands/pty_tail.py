@@ -15,18 +15,10 @@ from llmc.core.display import one_line
 from llmc.core.names import shown
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.root import Root
-from llmc.store.status_cache import Entry, StatusCache
+from llmc.store.status_cache import Entry, Silence, StatusCache
 from llmc.store.terminals import UnknownTerminalError
 
 LOOK_SECS = 2.0
-
-
-class Silence:
-    """Whoever only reads has nothing to complain of."""
-
-    def complain(self, about: str, text: str, /) -> None: ...
-
-    def mended(self, about: str, /) -> None: ...
 
 
 def run(app: App, args: Namespace) -> Result:

@@ -27,7 +27,9 @@ def run(app: App, args: Namespace) -> Result:
         return Result(text, data)
     receipt = settled.receipts[-1] if settled.receipts else None
     told = "the agent was asked to resolve them"
-    if receipt is not None and receipt.outcome is Outcome.UNDELIVERED:
+    if not site.agent_of(worker).takes_prose:
+        told = f"resolve them yourself: `llmc attach {worker.name}`"
+    elif receipt is not None and receipt.outcome is Outcome.UNDELIVERED:
         told = f"the agent was not asked: {receipt.reason}; `llmc rebase {worker.name}` asks again"
     elif receipt is not None and receipt.outcome is Outcome.UNKNOWN:
         told = f"it is not known whether the agent was asked: {receipt.reason}"

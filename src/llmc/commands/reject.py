@@ -14,6 +14,7 @@ from llmc.core.prompts import feedback_prompt
 from llmc.core.sendable import check_text
 from llmc.errors import WrongWordsError
 from llmc.git.history import diff_text
+from llmc.model import Worker
 from llmc.observe.branches import work_span
 from llmc.perform.settle import ask
 from llmc.site import Site
@@ -25,12 +26,18 @@ def run(app: App, args: Namespace) -> Result:
     name = reviewed_or_named(site, named)
     feedback = text_from(words, args.file, environ=app.environ)
     with acting_for(site, name) as worker:
-        span = work_span(site, worker)
-        diff = plain(diff_text(site.git, site.root.path, *span)) if span is not None else ""
-        text = feedback_prompt(feedback, diff)
+        text = _as_sent(site, worker, feedback)
         check_text(text)
         receipt = receipt_of(ask(site, name, ev.WorkRejected(site.now(), text, feedback)))
     return told(receipt, name)
+
+
+def _as_sent(site: Site, worker: Worker, feedback: str) -> str:
+    if not site.agent_of(worker).takes_prose:
+        return feedback
+    span = work_span(site, worker)
+    diff = plain(diff_text(site.git, site.root.path, *span)) if span is not None else ""
+    return feedback_prompt(feedback, diff)
 
 
 def _worker_and_words(site: Site, words: list[str], file: str | None) -> tuple[str | None, str | None]:

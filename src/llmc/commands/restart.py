@@ -19,7 +19,7 @@ def run(app: App, args: Namespace) -> Result:
     with acting_for(site, args.worker) as worker:
         if worker.session in (Session.UP, Session.STARTING):
             ask(site, args.worker, ev.StopAsked(site.now(), args.force))
-        ask(site, args.worker, ev.StartAsked(site.now()))
+        ask(site, args.worker, ev.StartAsked(site.now(), named=True))
     worker = site.worker(args.worker)
     if worker.start_dialog:
         hint = f"answer it: `llmc answer {worker.name} ...`; `llmc peek {worker.name}` shows it"

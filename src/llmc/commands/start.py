@@ -35,8 +35,14 @@ def run(app: App, args: Namespace) -> Result:
 def _give(site: Site, task: str, name: str) -> tuple[str, Receipt]:
     with acting_for(site, name) as worker:
         _refuse_dirty(site, worker)
-        text = task_prompt(task, worker.worktree_path, worker.branch, site.config.repo.validate)
+        text = _as_sent(site, worker, task)
         return name, receipt_of(ask(site, name, ev.TaskGiven(site.now(), task, text)))
+
+
+def _as_sent(site: Site, worker: Worker, task: str) -> str:
+    if not site.agent_of(worker).takes_prose:
+        return task
+    return task_prompt(task, worker.worktree_path, worker.branch, site.config.repo.validate)
 
 
 def _give_to_anybody(site: Site, task: str) -> tuple[str, Receipt]:

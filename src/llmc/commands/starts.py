@@ -80,10 +80,14 @@ def _stands(worker: Worker, live: set[str], began: float) -> str:
 
     What the state says of a session may be from before a reboot: the terminal itself must be there.
     """
-    if worker.session is Session.UP and worker.session_id in live:
-        return worker.status
-    if worker.session is Session.STARTING and worker.start_dialog:
+    is_up = worker.session is Session.UP and worker.session_id in live
+    has_failed = worker.session is Session.CRASHED and worker.evidence.at_unix >= began
+    return came_of_start(worker) if is_up or has_failed or worker.start_dialog else ""
+
+
+def came_of_start(worker: Worker) -> str:
+    if worker.start_dialog:
         return f"{worker.status}: asks: {one_line(worker.start_dialog, 200)} (`llmc answer {worker.name} ...`)"
-    if worker.session is Session.CRASHED and worker.evidence.at_unix >= began:
-        return f"{worker.status}: {one_line(worker.evidence.detail, 200)}"
-    return ""
+    if worker.session is Session.UP:
+        return worker.status
+    return f"{worker.status}: {one_line(worker.evidence.detail, 200)}"

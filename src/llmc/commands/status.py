@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from llmc.commands.live_sessions import live_sessions
 from llmc.core.display import age, one_line
 from llmc.core.fusion import fuse, signal
 from llmc.store.snapshot import read_attention, read_daemon_pid, read_patrol, read_radar, read_state, read_statuses
@@ -43,7 +44,7 @@ def status_document(root: Root) -> dict[str, Any]:
     """What INTERFACE.md calls `llmc status --json`."""
     state = read_state(root.path)
     pid = read_daemon_pid(root.daemon_lock)
-    live = _live_sessions(root) if pid is None else None
+    live = live_sessions(root) if pid is None else None
     reported = read_attention(root.inside("run", "attention"))
     seen = read_statuses(root.terminals)
     patrol = read_patrol(root.patrol_file)
@@ -78,22 +79,6 @@ def _branch(root: Root) -> str | None:
             return head.read().strip().removeprefix("ref: refs/remotes/origin/")
     except OSError:
         return None
-
-
-def _live_sessions(root: Root) -> set[str] | None:
-    """Without a daemon nobody keeps the sessions in the state current: tmux is asked. None: not known."""
-    directory = os.environ.get("TMUX_TMPDIR") or "/tmp"
-    if not os.path.exists(os.path.join(directory, f"tmux-{os.getuid()}", root.tmux_socket)):
-        return set()
-    from llmc.errors import LlmcError
-    from llmc.host.local import LocalHost
-    from llmc.tmux.server import Tmux
-
-    try:
-        panes = Tmux(LocalHost(), root.tmux_socket).panes()
-    except LlmcError:
-        return None
-    return {name for name, pane in panes.items() if not pane.dead}
 
 
 def _worker(

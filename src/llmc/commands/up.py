@@ -6,19 +6,23 @@ import sys
 import tempfile
 import time
 from argparse import Namespace
+from concurrent.futures import ThreadPoolExecutor
 
 from llmc.app import App, open_site
+from llmc.commands.acting import acting_for, terminals
 from llmc.commands.result import Result
-from llmc.commands.starts import wait_for_starts
-from llmc.commands.status import status_document, status_text
-from llmc.daemon.loop import Daemon
-from llmc.daemon.process import daemon_lock, refuse_second, running_daemon
+from llmc.commands.starts import came_of_start, wait_for_starts
+from llmc.commands.status import WATCH_SECS, status_document, status_text
+from llmc.core import events as ev
+from llmc.daemon.loop import AT_ONCE, Daemon, View
+from llmc.daemon.process import daemon_lock, living_holder, refuse_second, running_daemon
 from llmc.daemon.signals import Ending
 from llmc.errors import LlmcError
 from llmc.host.memory import keep_one_heap
 from llmc.host.processes import is_running
 from llmc.host.terminal import start_in_background
 from llmc.model import Session, Worker
+from llmc.perform.settle import ask
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.lock import disk_errors
@@ -31,9 +35,37 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     site.tmux.require_version()
     site.git.require_version()
+    daemon = living_holder(site.root.daemon_lock)
+    if daemon is not None and (gone := _gone(site)):
+        return _bring_back(site, daemon.pid, gone)
     refuse_second(site.root)
     _require_place_to_work(site)
     return _detached(app, site, args) if args.detach else _foreground(app, site.root, args)
+
+
+def _gone(site: Site) -> list[str]:
+    """Those that should run and do not: their agents have ended, or tmux itself has."""
+    live = {name for name, pane in terminals(site).items() if not pane.dead}
+    workers = site.ledger.load().workers.values()
+    return [worker.name for worker in workers if not worker.stopped_by_user and worker.session_id not in live]
+
+
+def _bring_back(site: Site, pid: int, names: list[str]) -> Result:
+    """A daemon that runs brings nobody up by itself, unless its policy says so."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        workers = list(pool.map(lambda name: _started(site, name), names))
+    lines = [
+        f"the daemon runs already (pid {pid}); brought up again:",
+        *(f"{worker.name}: {came_of_start(worker)}" for worker in workers),
+    ]
+    failed = any(worker.session is not Session.UP for worker in workers)
+    return Result("\n".join(lines), {"pid": pid, "workers": {w.name: w.status for w in workers}}, 1 if failed else 0)
+
+
+def _started(site: Site, name: str) -> Worker:
+    with acting_for(site, name):
+        ask(site, name, ev.StartAsked(site.now()))
+    return site.worker(name)
 
 
 def _require_place_to_work(site: Site) -> None:
@@ -47,18 +79,20 @@ def _require_place_to_work(site: Site) -> None:
 def _foreground(app: App, root: Root, args: Namespace) -> Result:
     keep_one_heap()
     with daemon_lock(root):
-        daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, changed=lambda _: _show(app, root))
-        _show(app, root)
+        view = View(lambda: _show(app, root), WATCH_SECS) if app.console.is_terminal else None
+        daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, view=view)
         ending = daemon.run()
     words = "the agents were stopped" if ending is Ending.STOP_AGENTS else "the agents go on"
     return Result(f"the daemon has ended; {words}", {"ended": True})
 
 
 def _show(app: App, root: Root) -> None:
-    if app.console.is_terminal:
-        app.console.show(
-            f"{status_text(status_document(root), app.console.columns)}\n\nCtrl-C stops the agents and leaves"
-        )
+    """What is wrong with the state is shown, too: the daemon waits until it is right again."""
+    try:
+        text = status_text(status_document(root), app.console.columns)
+    except LlmcError as broken:
+        text = f"error: {broken.what}\nhint: {broken.hint}"
+    app.console.show(f"{text}\n\nCtrl-C stops the agents and leaves")
 
 
 def _detached(app: App, site: Site, args: Namespace) -> Result:

@@ -75,6 +75,9 @@ class ResetAsked(UserCommand):
 class StartAsked(UserCommand):
     """The session is to be brought up."""
 
+    named: bool = False
+    """A person asked for this worker, and not for everybody: what it failed at may be tried again."""
+
 
 @dataclass(frozen=True, slots=True)
 class StopAsked(UserCommand):
@@ -133,6 +136,8 @@ class TurnEnded(Fact):
     """Shells or sub-agents of this turn still run: busy, not done."""
     elsewhere: str = ""
     """Where commits of the worktree are that its branch does not have; empty when there are none."""
+    rebase_over: bool = False
+    """The worker is in a rebase that git knows nothing of any more: what came of it is told by git itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +251,9 @@ class SessionFound(Fact):
 class SilenceLasted(Fact):
     """The agent is at work as far as we know, and there was no sign of life from it for long."""
 
+    may_be_asked: bool = True
+    """Whether it takes prose at all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Woke(Fact):
@@ -321,6 +329,8 @@ class RebaseConflicted(StepResult):
     files: tuple[str, ...]
     text: str
     """The request to resolve them, as the agent gets it; empty when the rebase turned out to be over already."""
+    for_person: bool = False
+    """The agent takes no request: its person resolves them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmc.core.display import age
+from llmc.core.policy import Policy
 from llmc.model import Session, Turn, Work, Worker
 
 NEXT: dict[Work, tuple[str, ...]] = {
@@ -56,13 +57,16 @@ TIMERS = {
     "elsewhere_grace": "commits that are not on its branch ask for you",
     "rebase_help": "its agent is helped with the conflicts",
     "rebase_escalate": "the conflicts ask for you",
+    "go_on": "its agent is told to go on",
 }
+BY_ITSELF = frozenset(("restart", "rebase_help", "go_on"))
+"""What only the policy `auto` does. A timer may be left from before the policy was changed."""
 
 
-def outlook(worker: Worker, now: float) -> tuple[str, ...]:
+def outlook(worker: Worker, now: float, policy: Policy) -> tuple[str, ...]:
     """What is under way comes first, then what brings the session back, then what moves the work."""
     moves = [text.format(name=worker.name) for text in NEXT[worker.work]]
-    return (*_steps(worker), *_timers(worker, now), *_session(worker), *_conflicts(worker), *moves)
+    return (*_steps(worker), *_timers(worker, now, policy), *_session(worker), *_conflicts(worker), *moves)
 
 
 def _steps(worker: Worker) -> Iterator[str]:
@@ -73,8 +77,10 @@ def _steps(worker: Worker) -> Iterator[str]:
         yield "if nobody acts for it (see the lock above), `llmc up` or `llmc doctor --repair` takes these steps"
 
 
-def _timers(worker: Worker, now: float) -> Iterator[str]:
+def _timers(worker: Worker, now: float, policy: Policy) -> Iterator[str]:
     for timer, due in worker.timers.items():
+        if timer in BY_ITSELF and not policy.recovers:
+            continue
         when = f"in {age(due - now)}" if due > now else "at the next look"
         yield f"{when}: {TIMERS.get(timer, timer)}"
 

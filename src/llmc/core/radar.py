@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 SCHEMA = 1
 
@@ -31,6 +32,16 @@ class FileClash:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a worker's commits stand: what was seen holds as long as they stand there."""
+
+    head: str | None = None
+    """What its worktree has checked out."""
+    tip: str | None = None
+    """That of its branch."""
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What was seen of one worker."""
 
@@ -40,6 +51,7 @@ class Seen:
     with_branch: tuple[FileClash, ...] = ()
     unknown: str = ""
     """Why nothing could be seen."""
+    standing: Standing = field(default_factory=Standing)
 
 
 def may_clash(one: Touched, other: Touched) -> bool:
@@ -74,11 +86,14 @@ Pairs = Mapping[tuple[str, str], tuple[FileClash, ...]]
 Document = dict[str, object]
 
 
-def radar_document(branch: str, seen: Mapping[str, Seen], pairs: Pairs, at_unix: float) -> Document:
+def radar_document(
+    branch: str, upstream: str | None, seen: Mapping[str, Seen], pairs: Pairs, at_unix: float
+) -> Document:
     """What `llmc conflicts --json` says and the daemon keeps. `at_unix` of a worker is when it was looked at."""
     return {
         "schema": SCHEMA,
         "branch": branch,
+        "upstream": upstream,
         "at_unix": at_unix,
         "workers": {name: _worker(one) for name, one in seen.items()},
         "with_each_other": [
@@ -87,9 +102,17 @@ def radar_document(branch: str, seen: Mapping[str, Seen], pairs: Pairs, at_unix:
     }
 
 
+def is_current(document: Mapping[str, Any], upstream: str | None, standings: Mapping[str, Standing]) -> bool:
+    """Whether nobody has committed since that was seen. Files that are not committed may be newer."""
+    seen = {name: Standing(worker.get("head"), worker.get("tip")) for name, worker in document["workers"].items()}
+    return document.get("upstream") == upstream and seen == standings
+
+
 def _worker(seen: Seen) -> Document:
     return {
         "at_unix": seen.at_unix,
+        "head": seen.standing.head,
+        "tip": seen.standing.tip,
         "files_touched": len(seen.touched.all),
         "uncommitted": seen.uncommitted,
         "with_branch": _files(seen.with_branch),

@@ -20,7 +20,7 @@ class Trouble:
 
 def troubles(worker: Worker, screen: str | None, policy: Policy, now: float) -> tuple[Trouble, ...]:
     """`screen` is what the last look at the agent's screen says, such as READY; None without one."""
-    found = (_blocked(worker, policy, now), _session(worker, now), _stuck(worker, screen, policy, now))
+    found = (_blocked(worker, policy, now), _session(worker, policy, now), _stuck(worker, screen, policy, now))
     return tuple(each for each in found if each is not None)
 
 
@@ -51,10 +51,10 @@ def _until(blocked: Blocked, now: float) -> str:
     return f" (for {age(blocked.until_unix - now)} more)" if blocked.until_unix > now else " (until just now)"
 
 
-def _session(worker: Worker, now: float) -> Trouble | None:
+def _session(worker: Worker, policy: Policy, now: float) -> Trouble | None:
     if worker.session is Session.UP or worker.pending or worker.stopped_by_user or worker.blocked is not None:
         return None
-    if RESTART in worker.timers:
+    if RESTART in worker.timers and policy.recovers:
         return Trouble("crashed", _ended(worker), f"it is restarted in {age(worker.timers[RESTART] - now)}")
     again = f"`llmc restart {worker.name}` starts it again"
     if worker.work is Work.ERROR:

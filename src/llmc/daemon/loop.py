@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from selectors import EVENT_READ, DefaultSelector
 from threading import Event
 
@@ -34,7 +35,7 @@ from llmc.perform.notices import ERRANDS, servers_of
 from llmc.perform.settle import stop_agent
 from llmc.perform.status_lines import StatusLines
 from llmc.site import Site
-from llmc.store.status_cache import StatusCache, forget_status
+from llmc.store.status_cache import StatusCache, forget_ended, forget_status
 from llmc.tmux.parsing import Pane
 
 AT_ONCE = 4
@@ -49,16 +50,25 @@ PATROL = "*patrol*"
 """Not a worker: worker names begin with a letter."""
 
 
-class Daemon:
-    """`open_site` reads the configuration anew; `changed` hears after every round in which something moved."""
+@dataclass(frozen=True, slots=True)
+class View:
+    """Drawn after every round in which something moved, and at least so often: ages grow even if nothing happens."""
 
-    def __init__(self, open_site: Callable[[], Site], *, patrol: bool, changed: Callable[[Site], None]) -> None:
+    draw: Callable[[], None]
+    every_secs: float
+
+
+class Daemon:
+    """`open_site` reads the configuration anew; `view` shows how it stands, for a person who looks on."""
+
+    def __init__(self, open_site: Callable[[], Site], *, patrol: bool, view: View | None = None) -> None:
         self.leaving = Event()
         self.open_site = open_site
         self.site = self._opened()
         self.settings_read = _modified(self.site.root.config_file)
         self.goes_on_patrol = patrol
-        self.changed = changed
+        self.view = view
+        self.next_view = 0.0 if view is not None else math.inf
         self.signals = EndingSignals()
         self.selector = DefaultSelector()
         self.watch = open_watch()
@@ -141,11 +151,27 @@ class Daemon:
         self._go_on_patrol()
         self._begin_work()
         self.status_lines.when_due()
+        self._draw()
+
+    def _draw_soon(self) -> None:
+        if self.view is not None:
+            self.next_view = 0.0
+
+    def _draw(self) -> None:
+        if self.view is not None and time.monotonic() >= self.next_view:
+            self.view.draw()
+            self.next_view = time.monotonic() + self.view.every_secs
 
     def _patience(self) -> float:
         now = time.monotonic()
         moments = [at for name, at in self.due.items() if name not in self.under_way]
-        moments += [self.next_patrol, *self.screens.moments(), *self.radar.moments(), *self.status_lines.moments()]
+        moments += [
+            self.next_patrol,
+            self.next_view,
+            *self.screens.moments(),
+            *self.radar.moments(),
+            *self.status_lines.moments(),
+        ]
         if self.patrols.look_again_at is not None:
             moments.append(self.patrols.look_again_at)
         if self.watch.fileno() is None:
@@ -172,7 +198,7 @@ class Daemon:
             self._finished(name, self.under_way.pop(name))
         if done:
             self._read_state()
-            self.changed(self.site)
+            self._draw_soon()
         for complaint in filter(None, (self.screens.collect(), self.radar.collect())):
             self.journal.complain(EVERYBODY, complaint)
 
@@ -256,7 +282,7 @@ class Daemon:
         if self.patrols.go_on(self.site) is not None:
             for name in silent_workers(self.site):
                 self.screens.look_at(name)
-            self.changed(self.site)
+            self._draw_soon()
 
     def _is_attended(self, name: str) -> bool:
         soon = time.monotonic() + ATTENDED_WITHIN_SECS
@@ -337,14 +363,16 @@ class Daemon:
         missed += [w.name for w in known if w.session is Session.UP and w.name not in running]
         for name in missed:
             self._soon(name, RETRY_SECS)
-        self._follow_screens(live)
+        up = [(worker, pane) for worker, pane in live if worker.session in (Session.UP, Session.STARTING)]
+        self._follow_screens(up)
+        # An earlier daemon may have left what it saw of an agent that has not come up since.
+        forget_ended(self.site.root, self.cache, {w.name for w in known} - {w.name for w, _ in up})
 
-    def _follow_screens(self, live: list[tuple[Worker, Pane]]) -> None:
+    def _follow_screens(self, up: list[tuple[Worker, Pane]]) -> None:
         """The terminals of all that are up, reporting or not: where screen and reports differ, that is shown.
 
         Those that are starting, too: what they ask stands in the way of all the rest.
         """
-        up = [(worker, pane) for worker, pane in live if worker.session in (Session.UP, Session.STARTING)]
         gone = self.screens.follow({worker.name: worker_subject(self.site, worker, pane) for worker, pane in up})
         forget_status(self.site.root, self.cache, gone)
         if gone:
@@ -373,6 +401,8 @@ class Daemon:
     def _stop_agents(self) -> None:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(self._stop_agent, sorted(self.known)))
+        forget_ended(self.site.root, self.cache, self.known)
+        self.cache.close()
 
     def _stop_agent(self, name: str) -> None:
         try:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from llmc.core.radar import Document, FileClash, Seen, Touched, may_clash, radar_document
+from llmc.core.radar import Document, FileClash, Seen, Standing, Touched, may_clash, radar_document
 from llmc.errors import LlmcError
 from llmc.git.history import is_ancestor
 from llmc.git.merging import Merge, merge_in_memory
 from llmc.git.present import changes_between, commit_tree, present_commit
+from llmc.git.repository import heads, list_worktrees
 from llmc.git.throw_away import ThrowAwayStore, open_store
 from llmc.model import Worker
 from llmc.observe.branches import upstream_tip
@@ -42,7 +44,7 @@ class Radar:
     def look_at(self, site: Site, names: Iterable[str]) -> None:
         """Looks at these workers; at all of them when the branch has moved."""
         workers = site.ledger.load().workers
-        upstream = upstream_tip(site)
+        upstream, standings = upstream_tip(site), standings_of(site, workers)
         for gone in self._seen.keys() - workers.keys():
             self._forget(gone)
         if upstream is None:
@@ -54,7 +56,7 @@ class Radar:
         for name in sorted(wanted):
             if self.stopped:
                 return
-            self._look(site, workers[name])
+            self._look(site, workers[name], standings[name])
         self._compare(site, wanted)
 
     def _begin_afresh(self, site: Site, upstream: str) -> None:
@@ -67,13 +69,14 @@ class Radar:
         self._landed.pop(name, None)
         self._pairs = {both: clashes for both, clashes in self._pairs.items() if name not in both}
 
-    def _look(self, site: Site, worker: Worker) -> None:
+    def _look(self, site: Site, worker: Worker, standing: Standing) -> None:
         self._forget(worker.name)
         self._looks += 1
         try:
-            self._seen[worker.name] = self._see(site, worker)
+            seen = self._see(site, worker)
         except LlmcError as unknown:
-            self._seen[worker.name] = Seen(site.now(), unknown=unknown.what)
+            seen = Seen(site.now(), unknown=unknown.what)
+        self._seen[worker.name] = replace(seen, standing=standing)
 
     def _see(self, site: Site, worker: Worker) -> Seen:
         assert self._store is not None
@@ -102,11 +105,21 @@ class Radar:
                 )
 
     def document(self, site: Site) -> Document:
-        return radar_document(site.config.repo.branch, self._seen, self._pairs, site.now())
+        return radar_document(site.config.repo.branch, self._upstream, self._seen, self._pairs, site.now())
 
     def close(self, site: Site) -> None:
         site.host.remove_tree(self._place)
         self._store = None
+
+
+def standings_of(site: Site, workers: Mapping[str, Worker]) -> dict[str, Standing]:
+    """Two questions for all of them."""
+    tips = heads(site.git, site.root.path)
+    checked_out = {site.host.real_path(each.path): each.head for each in list_worktrees(site.git, site.root.path)}
+    return {
+        name: Standing(checked_out.get(site.host.real_path(worker.worktree_path)), tips.get(worker.branch))
+        for name, worker in workers.items()
+    }
 
 
 def _clashes(merged: Merge) -> tuple[FileClash, ...]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from llmc.agents.reports import Report
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
 from llmc.core.reset_time import reset_time
+from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import status
-from llmc.model import Worker
+from llmc.model import Work, Worker
 from llmc.observe.attention import note_reports
 from llmc.observe.branches import new_work, work_elsewhere
 from llmc.site import Site, local_offset
@@ -74,7 +76,7 @@ def _without_repetitions(reports: list[tuple[Report, float]]) -> list[tuple[Repo
 
 def _as_events(site: Site, worker: Worker, reports: Iterable[tuple[Report, float]]) -> list[ev.Event]:
     @cache
-    def branch() -> tuple[str | None, bool, str]:
+    def branch() -> _Branch:
         """As it is after the last of these reports; asked for once."""
         return _look_at_branch(site, worker)
 
@@ -91,18 +93,28 @@ def _as_events(site: Site, worker: Worker, reports: Iterable[tuple[Report, float
             case "failure":
                 return ev.TurnFailed(at, report.failure, report.text, reset_time(report.text, at, local_offset(at)))
             case "turn_end":
-                commit, dirty, elsewhere = branch()
-                return ev.TurnEnded(at, commit, dirty, report.background, elsewhere)
+                now = branch()
+                return ev.TurnEnded(at, now.commit, now.dirty, report.background, now.elsewhere, now.rebase_over)
         return None
 
     found = (event(report, at) for report, at in reports)
     return [event for event in found if event is not None]
 
 
-def _look_at_branch(site: Site, worker: Worker) -> tuple[str | None, bool, str]:
-    """The new commit, whether files are uncommitted, and where else the work is."""
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """The new commit, whether files are uncommitted, where else the work is, and whether a rebase is over."""
+
+    commit: str | None
+    dirty: bool
+    elsewhere: str
+    rebase_over: bool
+
+
+def _look_at_branch(site: Site, worker: Worker) -> _Branch:
     commit = new_work(site, worker)
     # Uncommitted files only matter where there is no commit: looking for them means looking at every file.
     dirty = commit in (None, worker.rejected_sha) and bool(status(site.git, worker.worktree_path))
     elsewhere = work_elsewhere(site, worker)
-    return commit, dirty, elsewhere.where if elsewhere else ""
+    rebase_over = worker.work is Work.REBASING and rebase_in_progress(site.git, worker.worktree_path) is None
+    return _Branch(commit, dirty, elsewhere.where if elsewhere else "", rebase_over)

@@ -140,19 +140,25 @@ def terminal_subject(root: Root, config: Config | None, terminal: Terminal, tmux
         terminal.cwd,
         terminal.cli,
         root.inside(".workers", terminal.id, "reported.json"),
-        lambda pane: _pack_of(root, terminal.cli, pane),
+        lambda pane: _pack_of(root, _chosen_pack(terminal.cli, config), pane),
         program=lambda pane: _program(root, pane),
         spool=root.terminal_spool(terminal.id),
-        translate=_translator(terminal.cli, config),
+        translate=_translator(terminal.cli, config, root.packs),
         home=home if terminal.cli in ("", "claude") else "",
     )
 
 
-def _pack_of(root: Root, cli: str, pane: Pane) -> Pack:
+def _chosen_pack(cli: str, config: Config | None) -> str:
+    """The one that the settings name for the program that it was opened for, else the one of that program's name."""
+    options = config.agents.get(cli) if config is not None else None
+    return options.pack if options is not None and options.pack else cli
+
+
+def _pack_of(root: Root, chosen: str, pane: Pane) -> Pack:
     """The pack of the program that it was opened for, if there is one; else that of what runs in it now."""
-    if cli:
+    if chosen:
         with suppress(PackError):
-            return _sound_pack(cli, root.packs)
+            return _sound_pack(chosen, root.packs)
     return _sound_pack(_pack_name(_program(root, pane), root.packs, packs_stamp(root.packs)), root.packs)
 
 
@@ -189,9 +195,9 @@ def packs_stamp(directory: str) -> tuple[int, ...]:
         return ()
 
 
-def _translator(cli: str, config: Config | None) -> Translate:
+def _translator(cli: str, config: Config | None, packs: str) -> Translate:
     try:
-        return agent_named(cli, config).translate if config is not None else BUILT_IN[cli]().translate
+        return agent_named(cli, config, packs).translate if config is not None else BUILT_IN[cli]().translate
     except (LlmcError, KeyError):
         return read_report
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
 from llmc.core.moves.stuck import is_silent
-from llmc.model import Work
 from llmc.observe.branches import branch_events
 from llmc.observe.reports import MOST, tend_reports
 from llmc.observe.terminals import finds, losses
@@ -25,9 +24,6 @@ def tend_session(site: Site, name: str, pane: Pane | None, *, while_away: bool =
 def tend_work(site: Site, name: str, most_reports: int = MOST) -> list[Decision]:
     """A session that was found, the agent's reports, the branch, the timers. The caller holds the worker's lock."""
     decisions = _apply_all(site, name, finds(site, site.worker(name)))
-    if site.worker(name).work is Work.REBASING:
-        # The end of a turn in a rebase means one thing or the other, depending on whether the rebase is over.
-        decisions += _apply_all(site, name, branch_events(site, site.worker(name)))
     decisions += tend_reports(site, name, most_reports)
     decisions += _apply_all(site, name, branch_events(site, site.worker(name)))
     decisions += _apply_all(site, name, due_timers(site, name))
@@ -36,13 +32,16 @@ def tend_work(site: Site, name: str, most_reports: int = MOST) -> list[Decision]
 
 
 def due_timers(site: Site, name: str) -> list[ev.Event]:
-    now = site.now()
-    return [ev.Woke(now, timer) for timer, due in site.worker(name).timers.items() if due <= now]
+    """In their order: what one of them leads to may put off the next."""
+    now, timers = site.now(), site.worker(name).timers
+    return [ev.Woke(now, timer) for timer in sorted(timers, key=lambda timer: timers[timer]) if timers[timer] <= now]
 
 
 def silence(site: Site, name: str) -> list[ev.Event]:
-    now = site.now()
-    return [ev.SilenceLasted(now)] if is_silent(site.worker(name), now, site.ledger.policy_of(name)) else []
+    now, worker = site.now(), site.worker(name)
+    if not is_silent(worker, now, site.ledger.policy_of(name)):
+        return []
+    return [ev.SilenceLasted(now, may_be_asked=site.agent_of(worker).takes_prose)]
 
 
 def _apply_all(site: Site, name: str, events: list[ev.Event]) -> list[Decision]:

@@ -33,6 +33,8 @@ def asked_to_resolve(site: Site, worker: Worker, step: Step, *, with_help: bool 
         return ev.RebaseConflicted(site.now(), step.id, (), "")
     found = conflicts(site.git, worker.worktree_path)
     paths = tuple(conflict.path for conflict in found)
+    if not site.agent_of(worker).takes_prose:
+        return ev.RebaseConflicted(site.now(), step.id, paths, "", for_person=True)
     files = [_described(conflict) for conflict in found]
     standing = _standing(site, worker, progress, paths)
     checks = site.config.repo.validate
@@ -100,7 +102,8 @@ def check_resolution(site: Site, worker: Worker, step: Step) -> ev.ResolutionChe
         return ev.ResolutionChecked(site.now(), step.id)
     standing = Standing(worker.current_prompt, worker.branch, site.config.repo.branch)
     in_short = problem.splitlines()[0].rstrip(":")
-    return ev.ResolutionChecked(site.now(), step.id, in_short, mend_prompt(standing, problem))
+    request = mend_prompt(standing, problem) if site.agent_of(worker).takes_prose else ""
+    return ev.ResolutionChecked(site.now(), step.id, in_short, request)
 
 
 def _left_markers(site: Site, worker: Worker) -> str | None:

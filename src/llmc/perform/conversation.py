@@ -58,7 +58,7 @@ class Terminal:
             facts, screen = self.tmux.look(self.pane)
         except PaneGoneError:
             return Look(now, gone=True, heard=self.heard(self.told()))
-        reading = read_screen(self.agent.pack, Screen(screen, facts.title))
+        reading = read_screen(self.agent.pack, self._screen(screen, facts))
         shape, composer = self.agent.pack.composer, self._composer(reading, facts)
         told = self.told()
         reads_lines = self.site.host.reads_lines(facts.tty)
@@ -89,8 +89,16 @@ class Terminal:
             return self._heard_clear()
         return bool(told & self.digests) or (reads_lines and bool(told & last_line_digests(self.text)))
 
+    def _screen(self, screen: str, facts: Pane) -> Screen:
+        """Whether a shell is at its prompt is told by the process in the foreground and the cursor."""
+        if self.agent.takes_prose:
+            return Screen(screen, facts.title)
+        return Screen(screen, facts.title, facts.command, facts.cursor)
+
     def _composer(self, reading: Reading, facts: Pane) -> str | None:
         """Of an unknown screen, what looks like an input line may be an echo: then the cursor has left it."""
+        if not self.agent.takes_prose and reading.state == "BUSY":
+            return None  # the line above a program that runs is the one that started it
         return None if self.agent.screen_unknown and facts.cursor[0] == 0 else reading.composer
 
     def _dialog(self, reading: Reading, composer: str | None) -> str | None:

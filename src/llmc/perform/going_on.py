@@ -9,9 +9,9 @@ from llmc.site import Site
 
 
 def going_on_text(site: Site, worker: Worker, *, resumed: bool) -> str:
-    """Empty for a worker that was in the middle of nothing."""
+    """Empty for a worker that was in the middle of nothing, and for an agent that would run its command twice."""
     work = worker.resume_work if worker.work is Work.ERROR else worker.work
-    if work not in (Work.WORKING, Work.REJECTED):
+    if work not in (Work.WORKING, Work.REJECTED) or not site.agent_of(worker).takes_prose:
         return ""
     return resumed_prompt() if resumed else repeated_prompt(_asked(site, worker, work))
 

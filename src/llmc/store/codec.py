@@ -95,7 +95,7 @@ def check(state: State, *, now: float) -> list[Problem]:
 
 
 _FUTURE = "lies more than a day in the future"
-_TIMES = ("created_at_unix", "last_activity_unix", "last_crash_unix", "rebase_started_at_unix")
+_TIMES = ("created_at_unix", "last_activity_unix", "last_crash_unix", "rebase_started_at_unix", "nudged_at_unix")
 
 
 def _check_worker(key: str, worker: Worker, now: float) -> Iterator[Problem]:

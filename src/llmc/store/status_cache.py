@@ -49,6 +49,14 @@ class Complaints(Protocol):
     def mended(self, about: str, /) -> None: ...
 
 
+class Silence:
+    """For whoever only reads, or forgets: what is not written now is written by the next watcher."""
+
+    def complain(self, about: str, text: str, /) -> None: ...
+
+    def mended(self, about: str, /) -> None: ...
+
+
 class CacheUnreadableError(LlmcError):
     """The cache cannot be read now."""
 
@@ -233,6 +241,13 @@ def forget_status(root: Root, cache: StatusCache, names: Iterable[str]) -> None:
         cache.forget(gone)
 
 
+def forget_ended(root: Root, cache: StatusCache, workers: Iterable[str]) -> None:
+    """What was last seen of workers whose session has ended."""
+    forget_status(
+        root, cache, [name for name in workers if os.path.isdir(root.terminal(name)) and not _has_record(root, name)]
+    )
+
+
 def sweep(root: Root, cache: StatusCache) -> None:
     """Removes what belongs to neither a terminal nor a worker: what an earlier watcher left."""
     with suppress(FileNotFoundError):
@@ -243,7 +258,11 @@ def sweep(root: Root, cache: StatusCache) -> None:
 
 
 def _belongs(root: Root, name: str) -> bool:
-    return os.path.exists(os.path.join(root.terminal(name), RECORD)) or os.path.isdir(root.worktree(name))
+    return _has_record(root, name) or os.path.isdir(root.worktree(name))
+
+
+def _has_record(root: Root, name: str) -> bool:
+    return os.path.exists(os.path.join(root.terminal(name), RECORD))
 
 
 def _rows(status: Status, *, is_new: bool) -> list[tuple[str, tuple[Any, ...]]]:

@@ -106,6 +106,8 @@ def reset_asked(worker: Worker, event: ev.ResetAsked, policy: Policy) -> Move:
 def start_asked(worker: Worker, event: ev.StartAsked, policy: Policy) -> Move:
     if worker.session in (Session.UP, Session.STARTING):
         return Move(worker)
+    if event.named and worker.work is Work.ERROR:
+        worker = replace(worker, crash_count=0)
     starting = replace(without_timer(worker, RESTART), session=Session.STARTING, stopped_by_user=False)
     return Move(with_steps(starting, StartSession()))
 

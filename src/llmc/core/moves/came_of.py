@@ -53,13 +53,14 @@ def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Mov
         start_dialog="",
         hint=event.hint,
     )
+    given_up = policy.recovers and worker.work is Work.ERROR and worker.crash_count >= policy.crash_limit
     if worker.work is Work.ERROR and worker.resume_work is not None:
         # Work that turned up meanwhile is not forgotten.
         found = worker.resume_work is Work.IDLE and worker.commit_sha is not None
         worker = return_to(worker, Work.NEEDS_REVIEW if found else worker.resume_work)
     if worker.work is Work.REBASING:
-        return back_in_conflict(worker, policy)
-    return came_back(worker, event, policy)
+        return back_in_conflict(worker, policy, given_up=given_up)
+    return came_back(worker, event, policy, given_up=given_up)
 
 
 def start_waits(worker: Worker, event: ev.StartWaits, policy: Policy) -> Move:
@@ -87,7 +88,8 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
     effect = from_step(step) if step is not None else None
     worker = without_step(worker, event.step)
     if isinstance(effect, Deliver) and effect.purpose == Purpose.NUDGE:
-        return Move(worker, detail=f"{event.outcome.value} {event.reason}".strip(), is_activity=False)
+        asked = replace(worker, nudged_at_unix=event.at)
+        return Move(asked, detail=f"{event.outcome.value} {event.reason}".strip(), is_activity=False)
     if event.outcome is Outcome.UNDELIVERED:
         return not_sent(worker, event, effect, policy)
     if isinstance(effect, ClearConversation):
@@ -161,7 +163,7 @@ def step_failed(worker: Worker, event: ev.StepFailed, policy: Policy) -> Move:
     before = worker.resume_work
     worker = without_work_steps(without_step(worker, event.step))
     if isinstance(effect, Deliver) and effect.purpose == Purpose.NUDGE:
-        return Move(worker, detail=event.reason, is_activity=False)
+        return Move(replace(worker, nudged_at_unix=event.at), detail=event.reason, is_activity=False)
     if isinstance(effect, StartSession):
         return error(replace(worker, session=Session.CRASHED, turn=Turn.OVER), event.reason)
     if worker.session is Session.STARTING and not awaits(worker, StartSession, StopSession):

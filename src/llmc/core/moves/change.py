@@ -102,6 +102,7 @@ def idle(worker: Worker) -> Worker:
             blocked=None,
             retries=0,
             nudges=0,
+            nudged_at_unix=None,
         ),
         *WORK_TIMERS,
     )

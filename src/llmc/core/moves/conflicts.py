@@ -24,7 +24,7 @@ from llmc.model import Session, Turn, Work, Worker
 
 def rebase_conflicted(worker: Worker, event: ev.RebaseConflicted, policy: Policy) -> Move:
     worker = without_step(worker, event.step)
-    if not event.text:
+    if not event.text and not event.for_person:
         return _check(worker) if _is_resolved(worker) else Move(worker, detail="there is nothing left to resolve")
     worker = replace(
         worker,
@@ -34,6 +34,9 @@ def rebase_conflicted(worker: Worker, event: ev.RebaseConflicted, policy: Policy
         turn=Turn.OVER,
     )
     where = ", ".join(event.files) or "files that are all staged"
+    if event.for_person:
+        told = f"{worker.name} has conflicts in {where}; resolve them yourself: `llmc attach {worker.name}`"
+        return Move(worker, (Notify("conflict", told),), where, evident=True)
     notice = Notify("conflict", f"{worker.name} has conflicts in {where}")
     asked = with_steps(_with_clocks(worker, event.at, policy), Deliver(event.text, Purpose.CONFLICT))
     return Move(asked, (notice,), where)
@@ -119,6 +122,8 @@ def turn_ended_in_rebase(worker: Worker, event: ev.TurnEnded, policy: Policy) ->
         return Move(worker)
     if worker.rebase_started_at_unix is None:
         return _ended_with_resolution(worker, event)
+    if event.rebase_over:
+        return Move(worker)
     why = "its turn ended with the conflicts unresolved"
     if _may_ask_again(worker, policy):
         return Move(with_steps(worker, AskToResolve(help=True)), detail=why)
@@ -154,6 +159,9 @@ def helped(worker: Worker, at: float, policy: Policy) -> Move:
         return Move(with_timer(worker, REBASE_HELP, at + policy.rebase_help_after_secs))  # it is at work
     if worker.session is not Session.UP:
         return Move(worker)
+    # After a gap both times are over at once: help has its own before the person is called.
+    left = policy.rebase_escalate_after_secs - policy.rebase_help_after_secs
+    worker = with_timer(worker, REBASE_ESCALATE, max(worker.timers.get(REBASE_ESCALATE, 0.0), at + left))
     return Move(with_steps(worker, AskToResolve(help=True)), detail="it does not get on with its conflicts")
 
 
@@ -172,11 +180,11 @@ def _stands_in_conflict(worker: Worker) -> bool:
     return worker.work is Work.REBASING and worker.rebase_started_at_unix is not None
 
 
-def back_in_conflict(worker: Worker, policy: Policy) -> Move:
+def back_in_conflict(worker: Worker, policy: Policy, *, given_up: bool) -> Move:
     """The agent was started again and knows nothing of the conflicts that it was asked to resolve."""
     if not _stands_in_conflict(worker) or worker.pending:
         return Move(worker)
-    if policy.helps_with_conflicts:
+    if policy.helps_with_conflicts and not given_up:
         return Move(with_steps(worker, AskToResolve()))
     note = f"{worker.name} is back in the middle of its conflicts; `llmc rebase {worker.name}` asks it to resolve them"
     return Move(worker, (Notify("back", note),))

@@ -8,7 +8,7 @@ from llmc.core import events as ev
 from llmc.core.effects import Deliver, Notify, Purpose, RemoveWorker, StopSession
 from llmc.core.exits import ExitCause, exit_cause
 from llmc.core.moves.blocked import blocked_at_exit
-from llmc.core.moves.change import RESTART, Move, awaits, error, with_steps, with_timer
+from llmc.core.moves.change import RESTART, Move, awaits, error, needs_input, with_steps, with_timer
 from llmc.core.policy import Policy
 from llmc.model import Session, Turn, Work, Worker
 
@@ -80,10 +80,16 @@ def not_started(worker: Worker, event: ev.SessionFailed, policy: Policy) -> Move
     return _restarted(_counted(worker, event.at, policy), why, event.at, policy)
 
 
-def came_back(worker: Worker, event: ev.SessionReady, policy: Policy) -> Move:
-    """The session is up again: an agent that was in the middle of something is let go on, or somebody is told."""
+def came_back(worker: Worker, event: ev.SessionReady, policy: Policy, *, given_up: bool) -> Move:
+    """The session is up again: an agent that was in the middle of something is let go on, or somebody is told.
+
+    What it has crashed at as often as it may is not given to it again: only a person says so.
+    """
     if worker.pending or worker.work not in (Work.WORKING, Work.REJECTED):
         return Move(worker)
+    if given_up:
+        why = f"it crashed {worker.crash_count} times at its task, which was not sent again"
+        return needs_input(worker, f"{why}; `llmc message {worker.name} ...` lets it go on")
     has = "it has its conversation" if event.resumed else "it begins a new conversation"
     if policy.recovers and event.go_on:
         return Move(with_steps(worker, Deliver(event.go_on, Purpose.GO_ON)), detail=has)

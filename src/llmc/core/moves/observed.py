@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from llmc.core import events as ev
@@ -112,8 +113,8 @@ def session_found(worker: Worker, event: ev.SessionFound, policy: Policy) -> Mov
 
 
 def woke(worker: Worker, event: ev.Woke, policy: Policy) -> Move:
-    if event.timer not in worker.timers:
-        return Move(worker)
+    if worker.timers.get(event.timer, math.inf) > event.at:
+        return Move(worker)  # it was put off meanwhile, or is not wanted any more
     worker = without_timer(worker, event.timer)
     if event.timer == COMMIT_GRACE:
         return _grace_is_over(worker)
@@ -124,7 +125,7 @@ def woke(worker: Worker, event: ev.Woke, policy: Policy) -> Move:
     if event.timer == GO_ON:
         return wait_is_over(worker, policy)
     down = worker.session in (Session.CRASHED, Session.DOWN)
-    if event.timer == RESTART and down and not worker.stopped_by_user:
+    if event.timer == RESTART and down and not worker.stopped_by_user and policy.recovers:
         return start_asked(worker, ev.StartAsked(event.at), policy)
     return Move(worker)
 

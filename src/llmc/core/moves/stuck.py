@@ -21,8 +21,8 @@ def silence_lasted(worker: Worker, event: ev.SilenceLasted, policy: Policy) -> M
     if not is_silent(worker, event.at, policy):
         return Move(worker)
     for_long = age(event.at - worker.last_activity_unix)
-    told = replace(worker, nudges=worker.nudges + 1)
-    if not policy.recovers:
+    told = replace(worker, nudges=worker.nudges + 1, nudged_at_unix=event.at)
+    if not policy.recovers or not event.may_be_asked:
         note = f"{worker.name} gives no sign of life for {for_long}; `llmc peek {worker.name}` shows its terminal"
         return Move(replace(told, nudges=CALLED), (Notify("stuck", note),), f"no sign of life for {for_long}")
     if worker.nudges < CALLED - 1:
@@ -36,8 +36,18 @@ def is_silent(worker: Worker, now: float, policy: Policy) -> bool:
     """Whether the next thing is to be said about the agent's silence."""
     if worker.work not in (Work.WORKING, Work.REJECTED) or worker.session is not Session.UP or worker.pending:
         return False
+    due = _due(worker, policy)
+    return due is not None and now >= due
+
+
+def _due(worker: Worker, policy: Policy) -> float | None:
+    """After a gap (a machine that slept, no daemon) the agent still has the whole time to answer what it is asked."""
     steps = (policy.nudge_after_secs, policy.second_nudge_after_secs, policy.escalate_after_secs)
-    return worker.nudges < len(steps) and now - worker.last_activity_unix >= steps[worker.nudges]
+    if worker.nudges >= len(steps):
+        return None
+    if not worker.nudges or worker.nudged_at_unix is None:
+        return worker.last_activity_unix + steps[worker.nudges]
+    return worker.nudged_at_unix + steps[worker.nudges] - steps[worker.nudges - 1]
 
 
 def nudge_texts(policy: Policy) -> tuple[str, str]:
