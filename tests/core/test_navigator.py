@@ -48,12 +48,15 @@ class Screen:
     def type(self, text: str) -> None:
         if self.takes_text_at_once or self._opened:
             self.typed += text
+        elif any(character.isdecimal() for character in text):
+            self.taken, self.dialog = "by a digit", None
 
 
 def walk(screen: Screen, goal: Goal) -> Ending:
     state = Walk(goal)
     for at in range(10_000):
-        state, action = advance(state, Look(at * 0.05, screen.dialog, bool(screen.typed)))
+        shows = bool(state.typed) and state.typed in screen.typed
+        state, action = advance(state, Look(at * 0.05, screen.dialog, shows))
         if action.ending is not None:
             return action.ending
         if action.text:
@@ -125,10 +128,11 @@ def test_a_refusal_by_key_needs_no_mark() -> None:
     assert (screen.pressed, screen.taken) == (["Escape"], "Escape")
 
 
+@pytest.mark.parametrize("text", ["the other one", "Use 2 of them", "2 of them"])
 @pytest.mark.parametrize("at_once", [True, False])
-def test_a_text_is_seen_at_its_option_before_it_is_submitted(at_once: bool) -> None:
+def test_a_text_is_seen_at_its_option_before_it_is_submitted(at_once: bool, text: str) -> None:
     dialog = Dialog("Which?", (Option("This"), Option("Type something.")), marked=0)
     screen = Screen(dialog, takes_text_at_once=at_once)
-    assert walk(screen, goal_for(dialog, "the other one")) is Ending.TAKEN
-    assert screen.typed == "the other one"
+    assert walk(screen, goal_for(dialog, text)) is Ending.TAKEN
+    assert screen.typed == text
     assert screen.taken == "Type something."

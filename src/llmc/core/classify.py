@@ -129,8 +129,8 @@ UNKNOWN_NOTICE = Cue("notice", "NEEDS_CONFIRMATION", (), detail="notice", confid
 def _open_dialog(view: View) -> Dialog | None:
     """The dialog at the end of the screen. What stands above the input line is over, or quoted."""
     dialog = read_dialog(view.lines, view.screen.styled)
-    below = dialog is not None and view.box is not None and view.box.first > dialog.line
-    return None if below else dialog
+    over = dialog is not None and view.box is not None and view.box.first >= dialog.lines.stop
+    return None if over else dialog
 
 
 def _decided(pack: Pack, view: View, found: Sequence[tuple[Cue, Mapping[str, str]]], dialog: Dialog | None) -> Reading:

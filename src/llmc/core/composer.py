@@ -31,6 +31,10 @@ class ComposerShape:
     """Stands for a long paste that is not shown."""
     hint: re.Pattern[str] | None = None
     """Words that an empty composer shows by itself."""
+    edge: re.Pattern[str] | None = None
+    """What ends each line of a box at the right."""
+    below: int = 400
+    """The most lines with something in them that may stand below the box."""
     history: re.Pattern[str] | None = None
     """A line that never stands below the box: what is above one is a prompt of the conversation."""
     otherwise: ComposerShape | None = None
@@ -66,7 +70,7 @@ def _find_box(shape: ComposerShape, lines: Sequence[str]) -> Box | None:
     first, end, inside, width = found
     if _is_history(shape, lines[end:]):
         return None
-    text = "\n".join(_typed(shape.prompt, line) for line in inside).strip()
+    text = "\n".join(_typed(shape.prompt, _without_edge(shape, line)) for line in inside).strip()
     empty = shape.hint is not None and shape.hint.fullmatch(text)
     return Box(first, end, "" if empty else text, width)
 
@@ -76,7 +80,13 @@ def _typed(prompt: re.Pattern[str], line: str) -> str:
     return line[match.end() :] if match else line
 
 
+def _without_edge(shape: ComposerShape, line: str) -> str:
+    return shape.edge.sub("", line) if shape.edge is not None else line
+
+
 def _is_history(shape: ComposerShape, below: Sequence[str]) -> bool:
+    if sum(1 for line in below if line) > shape.below:
+        return True
     return shape.history is not None and any(shape.history.search(line) for line in below)
 
 

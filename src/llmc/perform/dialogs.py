@@ -35,16 +35,16 @@ def look_at_dialog(tmux: Tmux, agent: Agent, pane: Pane) -> Shown:
 def walk_through(tmux: Tmux, agent: Agent, pane: Pane, goal: Goal) -> Ending:
     """Takes the option. The caller holds the terminal's lock and has just seen the dialog."""
     tmux.leave_copy_mode(pane.id)
-    walk, shown_before = Walk(goal), None
+    walk, before = Walk(goal), ""
     while True:
         try:
             seen = look_at_dialog(tmux, agent, pane)
         except PaneGoneError:
             return Ending.TAKEN  # `No, exit` ends the program
-        times = times_shown(seen.screen.text, goal.text) if goal.text else 0
-        shown_before = times if shown_before is None else shown_before
+        before = before if walk.typed else seen.screen.text
+        shows = bool(walk.typed) and times_shown(seen.screen.text, walk.typed) > times_shown(before, walk.typed)
         dialog = None if seen.pane.dead else seen.reading.dialog
-        walk, action = advance(walk, Look(time.monotonic(), dialog, times > shown_before))
+        walk, action = advance(walk, Look(time.monotonic(), dialog, shows))
         if action.ending is not None:
             return action.ending
         try:

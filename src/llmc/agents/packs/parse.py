@@ -28,13 +28,26 @@ from llmc.core.cues import (
 )
 from llmc.core.dialogs.choosing import Ways
 from llmc.core.patterns import UnsafePatternError, safe_pattern
+from llmc.core.screen import MOST_LINES
 from llmc.core.styles import STYLES
 from llmc.errors import LlmcError
 
 Table = Mapping[str, Any]
 
 PACK_KEYS = {"name", "version", "processes", "stable_looks", "chrome", "aside", "frame", "include", "composer", "cue"}
-COMPOSER_KEYS = {"prompt", "rule", "bottom", "top", "footer", "placeholder", "hint", "history", "otherwise"}
+COMPOSER_KEYS = {
+    "prompt",
+    "rule",
+    "bottom",
+    "top",
+    "footer",
+    "placeholder",
+    "hint",
+    "history",
+    "edge",
+    "below",
+    "otherwise",
+}
 CUE_KEYS = {
     *("name", "state", "detail", "when", "unless", "priority", "confidence", "summary", "actions", "examples"),
     *("choose", "advice", "yes", "no", "refuse", "asks"),
@@ -93,8 +106,9 @@ def _composer(data: object) -> ComposerShape:
     _known(data, COMPOSER_KEYS)
     if "prompt" not in data:
         raise WrongError("the composer needs a `prompt`", "composer")
-    patterns = {key: _pattern(data, key) for key in data if key != "otherwise"}
-    return ComposerShape(**patterns, otherwise=_composer(data["otherwise"]) if "otherwise" in data else None)
+    patterns = {key: _pattern(data, key) for key in data if key not in ("otherwise", "below")}
+    otherwise = _composer(data["otherwise"]) if "otherwise" in data else None
+    return ComposerShape(**patterns, below=_number(data, "below", MOST_LINES, 0, MOST_LINES), otherwise=otherwise)
 
 
 # --- cues -----------------------------------------------------------------------------------------

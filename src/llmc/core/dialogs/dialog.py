@@ -29,8 +29,8 @@ class Dialog:
     """The key that leaves it without an answer, where it says so."""
     typed: bool = False
     """An answer is typed, and ends with an Enter."""
-    line: int = field(default=0, compare=False)
-    """Where on the screen its options begin."""
+    lines: range = field(default=range(0), compare=False)
+    """Where on the screen its options are."""
 
     @property
     def id(self) -> str:

@@ -6,6 +6,7 @@ seen on the wanted option; how many keys that takes is never counted in advance.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -17,6 +18,8 @@ MOVED_WITHIN = 1.0
 SHOWN_WITHIN = 1.5
 GONE_WITHIN = 5.0
 LOST_KEYS = 4
+PIECE = 40
+SHORTEST_PIECE = 3
 
 
 class Stage(StrEnum):
@@ -42,7 +45,7 @@ class Look:
     at: float
     dialog: Dialog | None
     shows_text: bool = False
-    """The text that is typed at the option is on the screen."""
+    """What was typed at the option so far is on the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,10 @@ class Walk:
     """Where the mark stood when the last key was pressed."""
     lost_keys: int = 0
     moves: int = 0
+    typed: str = ""
+    """What was typed at the option so far."""
     opened: bool = False
-    """The option was chosen by an Enter first, because it did not show what was typed at it."""
-    text_due: bool = False
+    """The option was chosen by an Enter first: it shows nothing that is typed at it before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +111,7 @@ def _moving(walk: Walk, dialog: Dialog, at: float) -> Next:
         return walk, Action(ending=Ending.STUCK)
     if dialog.marked != target:
         return _one_step(walk, dialog, target, at)
-    if goal.text:
-        return replace(walk, stage=Stage.TYPED, pressed_at=at), Action(text=goal.text)
-    return _confirmed(walk, at, "Enter")
+    return _typing(replace(walk, stage=Stage.TYPED), at) if goal.text else _confirmed(walk, at, "Enter")
 
 
 def _find(dialog: Dialog, words: str) -> int | None:
@@ -136,14 +138,27 @@ def _one_step(walk: Walk, dialog: Dialog, target: int, at: float) -> Next:
     return moved, Action(key=key)
 
 
+def _typing(walk: Walk, at: float) -> Next:
+    """The beginning of the text: a digit in it might take another option where the text is not wanted yet."""
+    piece = re.split(r"\d", walk.goal.text, maxsplit=1)[0][:PIECE]
+    if len(piece.strip()) < SHORTEST_PIECE:
+        return _opened(walk, at)
+    return replace(walk, typed=piece, pressed_at=at), Action(text=piece)
+
+
+def _opened(walk: Walk, at: float) -> Next:
+    return replace(walk, opened=True, typed="", pressed_at=at), Action(key="Enter")
+
+
 def _typed(walk: Walk, look: Look) -> Next:
     """The text is seen before it is submitted. Some options take one only after they were chosen."""
-    if walk.text_due:
-        return replace(walk, text_due=False, pressed_at=look.at), Action(text=walk.goal.text)
-    if look.shows_text:
+    text = walk.goal.text
+    if walk.opened and not walk.typed:
+        return replace(walk, typed=text, pressed_at=look.at), Action(text=text)
+    if look.shows_text and walk.typed == text:
         return _confirmed(walk, look.at, "Enter")
+    if look.shows_text:
+        return replace(walk, typed=text, pressed_at=look.at), Action(text=text[len(walk.typed) :])
     if not _waited(walk, look.at, SHOWN_WITHIN):
         return walk, WAIT
-    if walk.opened:
-        return walk, Action(ending=Ending.STAYS)
-    return replace(walk, opened=True, text_due=True, pressed_at=look.at), Action(key="Enter")
+    return (walk, Action(ending=Ending.STAYS)) if walk.opened else _opened(walk, look.at)

@@ -70,7 +70,7 @@ def read_notice(lines: Sequence[str]) -> Dialog | None:
     if end is None or not any(key == "Enter" for key, _ in hints):
         return None
     options = tuple(Option(does, key=key) for key, does in hints)
-    return Dialog(_question(rows, end), options, dismiss=_dismiss(hints), line=rows[end].at)
+    return Dialog(_question(rows, end), options, dismiss=_dismiss(hints), lines=_line(rows[end]))
 
 
 def read_prompt(lines: Sequence[str]) -> Dialog | None:
@@ -82,7 +82,11 @@ def read_prompt(lines: Sequence[str]) -> Dialog | None:
         return None
     yes, no = (found[1] or found[3]).lower(), (found[2] or found[4]).lower()
     question = rows[end].text[: found.start()].strip() or _question(rows, end)
-    return Dialog(question, (Option("yes", key=yes), Option("no", key=no)), typed=True, line=rows[end].at)
+    return Dialog(question, (Option("yes", key=yes), Option("no", key=no)), typed=True, lines=_line(rows[end]))
+
+
+def _line(row: Row) -> range:
+    return range(row.at, row.at + 1)
 
 
 # --- options below each other ---------------------------------------------------------------------
@@ -113,8 +117,8 @@ def _dialog(rows: Sequence[Row], end: int, found: OptionList, marked: int | None
         return None
     leaves = any("(esc)" in option.words for option in found.options)
     dismiss = "Escape" if leaves else _dismiss(hints)
-    line = rows[found.first].at
-    return Dialog(_question(rows, found.first), found.options, marked, dismiss=dismiss, line=line)
+    lines = range(rows[found.first].at, rows[found.last].at + 1)
+    return Dialog(_question(rows, found.first), found.options, marked, dismiss=dismiss, lines=lines)
 
 
 def _leads_on(below: Sequence[Row], found: OptionList, hints: Sequence[tuple[str, str]]) -> bool:
@@ -140,7 +144,7 @@ def _side_by_side(rows: Sequence[Row], end: int, lines: Sequence[str], styled: s
         marked = odd_one(lines, styled, [(rows[at], start) for _, start in names])
         options = tuple(Option(words) for words, _ in names)
         dismiss = _dismiss(_hints(keys.text))
-        return Dialog(_question(rows, at), options, marked, across=True, dismiss=dismiss, line=rows[at].at)
+        return Dialog(_question(rows, at), options, marked, across=True, dismiss=dismiss, lines=_line(rows[at]))
     return None
 
 
@@ -160,7 +164,7 @@ def _lettered(rows: Sequence[Row], end: int) -> Dialog | None:
         found = list(LETTER.finditer(rows[at].text))
         if len(found) >= 2 and not rows[at].text[: found[0].start()].strip():
             options = tuple(Option(each["words"].strip(), key=each["key"]) for each in found)
-            return Dialog(_question(rows, at), options, line=rows[at].at)
+            return Dialog(_question(rows, at), options, lines=_line(rows[at]))
     return None
 
 
