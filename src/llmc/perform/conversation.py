@@ -99,7 +99,9 @@ class Terminal:
         """Of an unknown screen, what looks like an input line may be an echo: then the cursor has left it."""
         if not self.agent.takes_prose and reading.state == "BUSY":
             return None  # the line above a program that runs is the one that started it
-        return None if self.agent.screen_unknown and facts.cursor[0] == 0 else reading.composer
+        if self.agent.screen_unknown and facts.cursor[0] == 0:
+            return None
+        return "" if reading.composer and reading.composer == self.worker.hint else reading.composer
 
     def _dialog(self, reading: Reading, composer: str | None) -> str | None:
         if reading.state == "NEEDS_CONFIRMATION":
