@@ -74,6 +74,8 @@ class Reading:
     actions_needed: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     """The other cues that hold."""
+    guess: bool = False
+    """No cue that reads it from the screen says so."""
     matched: Cue | None = None
     composer: str | None = None
     """What is typed and not submitted; None when no composer was found."""
@@ -119,6 +121,7 @@ def _decided(pack: Pack, found: Sequence[tuple[Cue, Mapping[str, str]]], typed: 
         _filled(cue.summary, groups) or SUMMARIES[cue.state],
         cue.actions or ACTIONS.get(cue.state, ()),
         tuple(other.name for other, _ in others),
+        cue.guess and all(other.guess for other, _ in others if other.state == cue.state),
         cue,
         typed,
     )

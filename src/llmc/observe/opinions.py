@@ -16,7 +16,13 @@ LASTING_SECS = 3.0
 
 def opinion_of(reading: Reading) -> Opinion:
     return Opinion(
-        reading.state, reading.detail, reading.confidence, reading.summary, reading.actions_needed, reading.cue
+        reading.state,
+        reading.detail,
+        reading.confidence,
+        reading.summary,
+        reading.actions_needed,
+        reading.cue,
+        guess=reading.guess,
     )
 
 

@@ -36,7 +36,7 @@ Table = Mapping[str, Any]
 PACK_KEYS = {"name", "version", "processes", "stable_looks", "chrome", "aside", "frame", "include", "composer", "cue"}
 COMPOSER_KEYS = {"prompt", "rule", "bottom", "footer", "placeholder", "hint", "history", "otherwise"}
 CUE_KEYS = {
-    *("name", "state", "detail", "when", "unless", "priority", "confidence", "summary", "actions", "examples"),
+    *("name", "state", "detail", "when", "unless", "priority", "confidence", "guess", "summary", "actions", "examples"),
     *("pass", "advice", "answers", "asks"),
 }
 
@@ -130,6 +130,7 @@ def _cue(row: Table) -> Cue:
         detail=_text(row, "detail") or None,
         priority=_number(row, "priority", PRIORITIES[state], 0, 1000),
         confidence=_share(row, "confidence", 0.9),
+        guess="guess" in row and _truth(row, "guess"),
         summary=_text(row, "summary"),
         actions=_texts(row, "actions"),
         examples=_texts(row, "examples"),
