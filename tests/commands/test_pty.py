@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -348,6 +349,42 @@ def test_a_screen_of_a_megabyte_is_survived(desk: Desk) -> None:
     desk.until(lambda: desk.state("shop") == "READY")
     assert is_running(pid)
     assert desk.complaints() == []
+
+
+WAITS = Answer(
+    body=json.dumps(
+        {
+            "choices": [
+                {
+                    "message": {
+                        "content": json.dumps(
+                            {"state": "NEEDS_CONFIRMATION", "summary": "it reads", "actions_needed": ["type"]}
+                        )
+                    }
+                }
+            ]
+        }
+    ).encode()
+)
+
+
+def test_a_program_that_is_silent_for_long_is_asked_about(desk: Desk) -> None:
+    """Nothing but the process in the foreground says that it is at work: it may wait for somebody to type."""
+    with endpoint(WAITS) as model:
+        desk.llmc("init", "--source", str(make_repository(desk.home / "source")), "--target", str(desk.root))
+        desk.llmc("pty", "create", ".", "--name", "shop")
+        desk.llmc("pty", "watch", "--detach", "--interval", "0.2")
+        desk.until(lambda: desk.state("shop") == "READY")
+        desk.type("shop", "cat")
+        desk.until(lambda: desk.status("shop")["summary"] == "cat is running")
+        desk.until(lambda: "cat is running, without output for " in desk.status("shop")["summary"])
+        assert (desk.state("shop"), desk.status("shop")["confidence"]) == ("BUSY", 0.4)
+
+        (desk.root / ".env").write_text("OPENROUTER_API_KEY=k\n")
+        desk.llmc("config", "set", "classifier.base_url", model.address)
+        desk.llmc("config", "set", "classifier.model", "some/model")
+        desk.until(lambda: desk.state("shop") == "NEEDS_CONFIRMATION")
+        assert (desk.status("shop")["summary"], desk.status("shop")["source"]) == ("it reads", "model")
 
 
 def test_endpoints_that_hang_hold_nothing_up_and_are_told_once(desk: Desk) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again
+from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again, quieter
 
 STABLE = 3
 
@@ -109,3 +111,14 @@ def test_ready_or_failed_is_never_shown_of_a_screen_that_was_just_seen_to_change
         if call is not None:
             assert is_stable(standing, stable)
             assert call.state == standing.shown.state
+
+
+def test_a_guess_that_lasts_is_said_to_be_one():
+    guess = Opinion("BUSY", "tool", 0.9, "cat is running", guess=True)
+    assert quieter(guess, 59, 60) == guess
+    silent = quieter(guess, 61, 60)
+    assert (silent.state, silent.confidence, silent.summary) == ("BUSY", 0.4, "cat is running, without output for 1m")
+    assert quieter(guess, 299, 60) == silent
+    assert quieter(guess, 7300, 60).summary == "cat is running, without output for 1h"
+    read = replace(guess, guess=False)
+    assert quieter(read, 7300, 60) == read

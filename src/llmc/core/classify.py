@@ -79,6 +79,8 @@ class Reading:
     actions_needed: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     """The other cues that hold."""
+    guess: bool = False
+    """No cue that reads it from the screen says so."""
     matched: Cue | None = None
     composer: str | None = None
     """What is typed and not submitted; None when no composer was found."""
@@ -144,6 +146,7 @@ def _decided(pack: Pack, view: View, found: Sequence[tuple[Cue, Mapping[str, str
         _filled(cue.summary, groups) or SUMMARIES[cue.state],
         cue.actions or ACTIONS.get(cue.state, ()),
         tuple(other.name for other, _ in others),
+        cue.guess and all(other.guess for other, _ in others if other.state == cue.state),
         cue,
         view.box.text if view.box else None,
         dialog or _less_than_a_choice(cue, view) if cue.state == "NEEDS_CONFIRMATION" else None,

@@ -163,6 +163,8 @@ class Cue:
     detail: str | None = None
     priority: int = 0
     confidence: float = 0.9
+    guess: bool = False
+    """Nothing on the screen says so: it is what is likely, as long as the screen is not at rest for long."""
     summary: str = ""
     """In words, with the named groups of the patterns as {name}."""
     actions: tuple[str, ...] = ()

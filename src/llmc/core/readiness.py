@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from llmc.core.display import age
+
 DEFAULT_STABLE_LOOKS = 3
 SHOWN_AT_ONCE = frozenset(("BUSY", "NEEDS_CONFIRMATION", "EXITED"))
 CALLS = frozenset(("READY", "NEEDS_CONFIRMATION", "ERROR", "EXITED"))
 """Somebody may be waiting to hear of these."""
 CHANGES = "its screen changes"
 CHANGE_CONFIDENCE = 0.6
+DOUBT = 0.4
+"""Of a guess that has lasted for long: less than a model is asked for."""
+QUIET_SECS = 60.0
+QUIET_FACTORS = (1, 5, 15, 60, 240, 1440)
+LOOK_AT_IT = "look whether it waits for something to be typed"
 TYPING_SECS = 10.0
 """A screen that changes for longer does so by itself."""
 
@@ -30,6 +37,8 @@ class Opinion:
     actions_needed: tuple[str, ...] = ()
     cue: str = ""
     source: str = "screen"
+    guess: bool = False
+    """It is likely, and nothing on the screen says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +93,20 @@ def look_again(standing: Standing | None, look: Look, stable_looks: int) -> tupl
 def seen_alone(standing: Standing, opinion: Opinion, stable_looks: int) -> Opinion:
     """What would be shown if there were nothing but the screen."""
     return _shown(Look(standing.looked_at, standing.digest, opinion), standing, stable_looks)
+
+
+def quieter(opinion: Opinion, rests_secs: float, first_secs: float) -> Opinion:
+    """A guess about a screen that shows nothing new for long: it may as well wait for somebody."""
+    passed = [step for step in quiet_steps(first_secs) if step <= rests_secs]
+    if not opinion.guess or not passed:
+        return opinion
+    summary = f"{opinion.summary}, without output for {age(passed[-1])}"
+    return replace(opinion, confidence=min(opinion.confidence, DOUBT), summary=summary, actions_needed=(LOOK_AT_IT,))
+
+
+def quiet_steps(first_secs: float) -> tuple[float, ...]:
+    """When the words about a screen at rest are others: a quiet terminal must not be news all the time."""
+    return tuple(first_secs * factor for factor in QUIET_FACTORS)
 
 
 def is_stable(standing: Standing, stable_looks: int) -> bool:

@@ -38,6 +38,8 @@ from llmc.tmux.server import Tmux
 from llmc.tmux.windows import own_server
 
 INTERVAL_SECS = 5.0
+QUIET_ROUNDS = 12
+"""A minute at the usual pace: from then on a program that shows nothing new may as well wait for somebody."""
 TAKE_OVER_SECS = 1.0
 FORGET_SECS = 0.5
 """A list of terminals that somebody keeps to themselves does not keep us from looking."""
@@ -100,6 +102,7 @@ class Watcher:
             adviser=self.adviser,
             stable_looks=pace.stable_looks,
             settle_secs=min(SETTLE_SECS, pace.interval_secs),
+            quiet_secs=QUIET_ROUNDS * pace.interval_secs,
         )
         self.screens = Screens(readings, self.pool, self.signals.wake, self._heed_and_rest)
         self.status_lines = StatusLines(host, self._servers, self.errands)

@@ -22,7 +22,13 @@ LONGEST_SUMMARY = 200
 
 def opinion_of(reading: Reading) -> Opinion:
     return Opinion(
-        reading.state, reading.detail, reading.confidence, _summary(reading), reading.actions_needed, reading.cue
+        reading.state,
+        reading.detail,
+        reading.confidence,
+        _summary(reading),
+        reading.actions_needed,
+        reading.cue,
+        guess=reading.guess,
     )
 
 

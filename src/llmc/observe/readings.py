@@ -13,7 +13,17 @@ from llmc.core.classify import Reading, read_screen
 from llmc.core.digest import screen_digest
 from llmc.core.display import one_line
 from llmc.core.fusion import fuse, is_contested, is_overtaken, overtaken_at, told_by_agent
-from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again
+from llmc.core.readiness import (
+    QUIET_SECS,
+    Call,
+    Look,
+    Opinion,
+    Standing,
+    is_stable,
+    look_again,
+    quiet_steps,
+    quieter,
+)
 from llmc.errors import LlmcError
 from llmc.observe.opinions import dialog_shown, exited, opinion_of, opinion_told, screen_alone
 from llmc.observe.second_opinion import Asked, SecondOpinion
@@ -72,6 +82,7 @@ class Readings:
         adviser: SecondOpinion | None = None,
         stable_looks: int | None = None,
         settle_secs: float = SETTLE_SECS,
+        quiet_secs: float = QUIET_SECS,
     ) -> None:
         self.cache = cache
         self.subjects: Mapping[str, Subject] = {}
@@ -80,6 +91,7 @@ class Readings:
         self._adviser = adviser
         self._stable_looks = stable_looks
         self.settle_secs = settle_secs
+        self._quiet_secs = quiet_secs
         self._kept: dict[str, Kept] = {}
         self._recalled: dict[str, Standing] = {}
         self._followed = Lock()
@@ -121,7 +133,8 @@ class Readings:
             return None
         # One look more than it takes to be stable: the last one may ask the model.
         if kept.standing.stable_count > kept.stable_looks:
-            return _overtaken_in(kept)
+            moments = (_overtaken_in(kept), _quieter_in(kept, self._quiet_secs))
+            return min((secs for secs in moments if secs is not None), default=None)
         return min(CONTESTED_SECS, self.settle_secs) if _is_contested(kept) else self.settle_secs
 
     def changed(self, name: str, pane: Pane) -> bool:
@@ -161,6 +174,7 @@ class Readings:
         before = kept.standing if kept else self._recalled.pop(subject.name, None)
         screen = exited(subject, pane) if pane.dead else opinion_of(reading)
         if not pane.dead and kept and kept.standing.digest == digest and is_stable(kept.standing, stable_looks):
+            screen = quieter(screen, now - kept.standing.changed_at, self._quiet_secs)
             screen = self._advised(Asked(subject.name, digest, shown.text, subject.cli, pane.title), screen)
         agent = subject.told(pane) if not pane.dead else Told()
         told = told_by_agent(agent.reported, agent.by_file)
@@ -212,6 +226,13 @@ def _overtaken_in(kept: Kept) -> float | None:
     at = overtaken_at(kept.told, kept.status.screen) if kept.told is not None else None
     left = at - kept.standing.looked_at if at is not None else 0.0
     return left if left > 0 else None
+
+
+def _quieter_in(kept: Kept, first_secs: float) -> float | None:
+    """When there is more to say of a screen that is at rest; None: there is nothing."""
+    rests = kept.standing.looked_at - kept.standing.changed_at
+    left = [step - rests for step in quiet_steps(first_secs) if step > rests]
+    return left[0] if left and kept.seen.guess else None
 
 
 def _facts(pane: Pane) -> tuple[object, ...]:

@@ -67,7 +67,6 @@ class Subject:
     translate: Translate = read_report
     home: str = ""
     """Where Claude Code keeps files about itself; empty where that says nothing of this terminal."""
-    is_worker: bool = False
     reports_itself: bool = True
     """What an agent reported that does not report any more is old."""
     quiet_after_secs: float = QUIET_AFTER_SECS
@@ -79,9 +78,7 @@ class Subject:
         return self.server, self.server_pid, self.pane
 
     def screen(self, pane: Pane, captured: str) -> Screen:
-        # A worker's process is its agent, whatever it calls itself.
-        command = "" if self.is_worker else self.program(pane)
-        shown = screen_of(captured, title=pane.title, command=command, cursor=pane.cursor)
+        shown = screen_of(captured, title=pane.title, command=self.program(pane), cursor=pane.cursor)
         return replace(shown, alternate=pane.alternate)
 
     def reported(self) -> Signal | None:
@@ -122,8 +119,9 @@ def worker_subject(site: Site, worker: Worker, pane: Pane) -> Subject:
         worker.agent,
         site.root.attention_file(worker.name),
         lambda _: agent.pack,
+        # Its process is its agent, whatever that calls itself; only of a shell the process says what it does.
+        program=lambda pane: "" if agent.takes_prose else pane.command,
         home=home,
-        is_worker=True,
         reports_itself=worker.reports_events,
         quiet_after_secs=site.ledger.policy_of(worker.name).quiet_after_secs,
     )

@@ -49,7 +49,7 @@ COMPOSER_KEYS = {
     "otherwise",
 }
 CUE_KEYS = {
-    *("name", "state", "detail", "when", "unless", "priority", "confidence", "summary", "actions", "examples"),
+    *("name", "state", "detail", "when", "unless", "priority", "confidence", "guess", "summary", "actions", "examples"),
     *("choose", "advice", "yes", "no", "refuse", "asks"),
 }
 
@@ -144,6 +144,7 @@ def _cue(row: Table) -> Cue:
         detail=_text(row, "detail") or None,
         priority=_number(row, "priority", PRIORITIES[state], 0, 1000),
         confidence=_share(row, "confidence", 0.9),
+        guess="guess" in row and _truth(row, "guess"),
         summary=_text(row, "summary"),
         actions=_texts(row, "actions"),
         examples=_texts(row, "examples"),
