@@ -166,12 +166,15 @@ def own_namespace() -> Iterator[Namespace]:
 
 
 @contextmanager
-def machine_for(agent: RealAgent) -> Iterator[AgentMachine]:
-    """A machine where the agent is installed and its user logged in; everything on it ends with the context."""
+def machine_for(agent: RealAgent, programs: Path = PROGRAMS) -> Iterator[AgentMachine]:
+    """A machine where the agent is installed and its user logged in; everything on it ends with the context.
+
+    `programs` is where another version of the agent is; the Node that it runs on is that of `make agents`.
+    """
     home = Path(os.environ["HOME"])
     with own_namespace() as namespace, ModelServer.start(namespace.listen()) as models:
         agent.prepare(home, models.url)
-        yield AgentMachine(agent, home, namespace, models, _environment(agent, models.url))
+        yield AgentMachine(agent, home, namespace, models, _environment(agent, models.url, programs))
 
 
 @pytest.fixture
@@ -203,8 +206,8 @@ def make_empty_root(machine: AgentMachine, where: Path) -> AgentRoot:
     return made
 
 
-def _environment(agent: RealAgent, url: str) -> Mapping[str, str]:
-    path = os.pathsep.join([str(PROGRAMS), os.environ["PATH"]])
+def _environment(agent: RealAgent, url: str, programs: Path) -> Mapping[str, str]:
+    path = os.pathsep.join([str(programs), str(PROGRAMS), os.environ["PATH"]])
     kept = {name: os.environ[name] for name in KEPT}
     variables = {name: value.format(url=url) for name, value in agent.variables.items()}
     return {**kept, "PATH": path, "LANG": "C.UTF-8", "TERM": "xterm-256color", **variables}
