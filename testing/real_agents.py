@@ -149,7 +149,7 @@ def real_agent(request: pytest.FixtureRequest) -> RealAgent:
 
 def installed(agent: RealAgent) -> RealAgent:
     if agent.name not in installed_agents():
-        _not_here(f"{agent.name} is not installed: run `make agents`")
+        not_here(f"{agent.name} is not installed: run `make agents`")
     return agent
 
 
@@ -158,7 +158,7 @@ def own_namespace() -> Iterator[Namespace]:
     try:
         namespace = Namespace.start()
     except NamespaceError as refused:
-        _not_here(f"real agents run in a network namespace only, and {refused}")
+        not_here(f"real agents run in a network namespace only, and {refused}")
     try:
         yield namespace
     finally:
@@ -213,7 +213,7 @@ def _environment(agent: RealAgent, url: str, programs: Path) -> Mapping[str, str
     return {**kept, "PATH": path, "LANG": "C.UTF-8", "TERM": "xterm-256color", **variables}
 
 
-def _not_here(why: str) -> NoReturn:
+def not_here(why: str) -> NoReturn:
     if REQUIRED:
         pytest.fail(f"{why} (LLMC_REQUIRE_AGENTS=1)")
     pytest.skip(why)
