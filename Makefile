@@ -1,7 +1,7 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test hazards lint format bench peers chaos soak agents docs pin bootstrap bootstrap-dev clean
+.PHONY: help demo test hazards lint format bench peers chaos soak agents drift docs pin bootstrap bootstrap-dev clean
 
 WORKERS ?= 2
 DEMO_ARGS ?=
@@ -9,6 +9,7 @@ TEST_ARGS ?=
 BENCH_ARGS ?= --json bench/results/all.json --markdown docs/performance.md
 CHAOS_ARGS ?=
 SOAK_ARGS ?=
+DRIFT_ARGS ?=
 export PYTHON
 
 help: ## show this list
@@ -52,6 +53,9 @@ agents: ## install the pinned versions of the real agent CLIs into .agents
 	@scripts/bootstrap agents
 	.venv/bin/python scripts/install_agents.py
 
+drift: bootstrap-dev agents ## try LLMC with older versions of the agent CLIs and write docs/drift.md (DRIFT_ARGS="--cli claude --cell start")
+	.venv/bin/python -m testing.drift $(DRIFT_ARGS); status=$$?; .venv/bin/python scripts/docs.py; exit $$status
+
 docs: bootstrap-dev ## write the generated parts of the documentation anew
 	.venv/bin/python scripts/docs.py
 
@@ -67,5 +71,5 @@ bootstrap-dev: ## only set up what `make test` needs
 	@scripts/bootstrap dev
 
 clean: ## remove the environment, all that was installed beside it and all caches
-	rm -rf .venv .agents .peers dist build .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .agents .drift .peers dist build .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,16 +6,20 @@ The programs are then in `.agents/node_modules/.bin`.
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from testing.drift.install import NotInstalledError, install_oldest
+from testing.npm import answer_of, npm_install, programs_in
+
 ROOT = Path(__file__).resolve().parent.parent
 AGENTS = ROOT / ".agents"
-PROGRAMS = AGENTS / "node_modules" / ".bin"
+PROGRAMS = programs_in(AGENTS)
 NODE_NEEDED = 22
 NODE_PINNED = "22.23.3"
 """Installed beside the agents where the system's Node is too old, as Debian 12's is."""
@@ -36,41 +40,21 @@ def node_major(node: str) -> int:
     return int(found[1]) if found else 0
 
 
-def install(wanted: Pins) -> None:
-    AGENTS.mkdir(exist_ok=True)
-    manifest = {
-        "private": True,
-        "dependencies": {pin["package"]: pin["version"] for pin in wanted.values()},
-        # Some of them fetch their binary in an install script, which npm runs only where it is allowed.
-        "allowScripts": {pin["package"]: True for pin in wanted.values()},
-    }
-    (AGENTS / "package.json").write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")
-    options = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"]
-    subprocess.run(
-        ["npm", "install", "--prefix", str(AGENTS), "--cache", str(AGENTS / "npm-cache"), *options], check=True
-    )
-
-
-def answer_of(program: str, home: str) -> str:
-    """The version that the program itself tells. Its home is empty, so that the user's settings stay as they are."""
-    environment = os.environ | {"HOME": home, "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"}
-    asked = subprocess.run(
-        [PROGRAMS / program, "--version"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    return asked.stdout.strip()
-
-
 def main() -> int:
     wanted = pins()
     try:
-        install(wanted)
+        npm_install(AGENTS, {pin["package"]: pin["version"] for pin in wanted.values()}, AGENTS / "npm-cache")
+        install_oldest("claude")  # for the one test of an older version
+    except NotInstalledError as wrong:
+        print(f"error: {wrong}", file=sys.stderr)
+        return 1
     except subprocess.CalledProcessError:
         print("error: npm could not install the agents\nhint: see npm's message above", file=sys.stderr)
         return 1
     broken = []
     with tempfile.TemporaryDirectory() as home:
         for program, pin in wanted.items():
-            answer = answer_of(program, home)
+            answer = answer_of(PROGRAMS / program, home)
             print(f"{program:<10} {answer or 'does not start'}")
             if pin["version"] not in answer:
                 broken.append(program)

@@ -158,7 +158,7 @@ def real_agent(request: pytest.FixtureRequest) -> RealAgent:
 
 def installed(agent: RealAgent) -> RealAgent:
     if agent.name not in installed_agents():
-        _not_here(f"{agent.name} is not installed: run `make agents`")
+        not_here(f"{agent.name} is not installed: run `make agents`")
     return agent
 
 
@@ -167,7 +167,7 @@ def own_namespace() -> Iterator[Namespace]:
     try:
         namespace = Namespace.start()
     except NamespaceError as refused:
-        _not_here(f"real agents run in a network namespace only, and {refused}")
+        not_here(f"real agents run in a network namespace only, and {refused}")
     try:
         yield namespace
     finally:
@@ -175,12 +175,15 @@ def own_namespace() -> Iterator[Namespace]:
 
 
 @contextmanager
-def machine_for(agent: RealAgent) -> Iterator[AgentMachine]:
-    """A machine where the agent is installed and its user logged in; everything on it ends with the context."""
+def machine_for(agent: RealAgent, programs: Path | None = None) -> Iterator[AgentMachine]:
+    """A machine where the agent is installed and its user logged in; everything on it ends with the context.
+
+    `programs` is where another version of the agent is; the Node that it runs on is that of `make agents`.
+    """
     home = Path(os.environ["HOME"])
     with own_namespace() as namespace, ModelServer.start(namespace.listen()) as models:
         agent.prepare(home, models.url)
-        yield AgentMachine(agent, home, namespace, models, _environment(agent, models.url))
+        yield AgentMachine(agent, home, namespace, models, _environment(agent, models.url, programs))
 
 
 @pytest.fixture
@@ -212,14 +215,16 @@ def make_empty_root(machine: AgentMachine, where: Path) -> AgentRoot:
     return made
 
 
-def _environment(agent: RealAgent, url: str) -> Mapping[str, str]:
-    path = os.pathsep.join([*map(str, PROGRAMS), os.environ["PATH"]])
+def _environment(agent: RealAgent, url: str, programs: Path | None) -> Mapping[str, str]:
+    """With `programs` in front of those that `make agents` has installed."""
+    places = [*([str(programs)] if programs else []), *map(str, PROGRAMS)]
+    path = os.pathsep.join([*places, os.environ["PATH"]])
     kept = {name: os.environ[name] for name in KEPT}
     variables = {name: value.format(url=url, home=os.environ["HOME"]) for name, value in agent.variables.items()}
     return {**kept, "PATH": path, "LANG": "C.UTF-8", "TERM": "xterm-256color", **variables}
 
 
-def _not_here(why: str) -> NoReturn:
+def not_here(why: str) -> NoReturn:
     if REQUIRED:
         pytest.fail(f"{why} (LLMC_REQUIRE_AGENTS=1)")
     pytest.skip(why)

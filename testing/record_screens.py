@@ -7,6 +7,7 @@ from the look of the screen. See testing/recordings.py for where frames go.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 import traceback
@@ -19,7 +20,7 @@ from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from testing.models.steps import Step
-from testing.real_agents import PROJECT, AgentMachine, machine_for
+from testing.real_agents import PROGRAMS, PROJECT, AgentMachine, machine_for
 from testing.real_clis import AGENTS, RealAgent
 from testing.recordings import keep_frame
 from testing.roots import make_repository, own_environment
@@ -28,6 +29,8 @@ SCREENS = PROJECT / "tests" / "screens"
 LOOK_EVERY_SECS = 0.2
 PATIENCE_SECS = 150.0
 SETTLED_SECS = 1.5
+STILL_AT_LAST_SECS = 45.0
+MOST_OPTIONS = 6
 
 
 @dataclass
@@ -40,6 +43,8 @@ class Tour:
     size: tuple[int, int]
     into: Path
     variables: Mapping[str, str]
+    mark: str = ""
+    """At the end of every scenario's name, to tell the frames of one version from those of another."""
     pane: Pane | None = None
     frames: dict[str, int] = field(default_factory=dict)
 
@@ -72,6 +77,21 @@ class Tour:
     def id(self) -> str:
         assert self.pane is not None
         return self.pane.id
+
+    @property
+    def ended(self) -> bool:
+        return self.tmux.panes()["tour"].dead
+
+    def choose(self, option: str) -> None:
+        """Moves down until this option of a dialog is the marked one, and takes it: the first may end the program."""
+        marked = re.compile(rf"^\W*[❯›●] (?:\d\. )?{re.escape(option)}", re.MULTILINE)
+        for _ in range(MOST_OPTIONS):
+            if marked.search(self.text()):
+                break
+            self.press("Down")
+        else:
+            raise LookupError(f"{option!r} cannot be chosen:\n{self.text()}")
+        self.press("Enter")
 
     def text(self) -> str:
         return self.tmux.run("capture-pane", "-p", "-t", self.id).text
@@ -112,9 +132,18 @@ class Tour:
             asked, since = (now, time.monotonic()) if now != asked else (asked, since)
             time.sleep(LOOK_EVERY_SECS)
 
+    def wait_until_still(self, secs: float = 2.5) -> None:
+        """Until the screen has not changed for so long: a dialog waits, where work has a spinner that turns."""
+        shown, since, until = "", time.monotonic(), time.monotonic() + STILL_AT_LAST_SECS
+        while time.monotonic() - since < secs and time.monotonic() < until:
+            now = self.text()
+            shown, since = (now, time.monotonic()) if now != shown else (shown, since)
+            time.sleep(LOOK_EVERY_SECS)
+
     # --- frames -----------------------------------------------------------------------------------
 
     def frame(self, label: str, scenario: str, detail: str | None = None, alt: str | None = None) -> None:
+        scenario = f"{scenario}{self.mark}"
         number = self.frames[scenario] = self.frames.get(scenario, 0) + 1
         name = f"{scenario}-{self.size[0]}x{self.size[1]}-{number}.txt"
         known = {"label": label, "detail": detail, "alt_label": alt}
@@ -127,34 +156,50 @@ class Tour:
             self.frame(label, scenario, detail)
 
 
-def record(agent: RealAgent, size: tuple[int, int], wanted: str, colours: str, into: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be recorded, and where it goes."""
+
+    size: tuple[int, int]
+    wanted: str
+    colours: str
+    mark: str
+    programs: Path
+    into: Path
+
+
+def record(agent: RealAgent, order: Order) -> None:
     """Every tour of this CLI whose name has the wanted word in it, each on a machine of its own."""
     from testing.screen_tours import tours_of
 
     for name, tour in tours_of(agent.name).items():
-        if wanted not in name:
+        if order.wanted not in name:
             continue
         began = time.monotonic()
         try:
-            _on_a_new_machine(agent, size, colours, into, tour)
+            _on_a_new_machine(agent, order, tour)
             said = "done"
         except Exception:
             said = traceback.format_exc()
-        sys.stderr.write(f"{agent.name} {size[0]}x{size[1]} {name}: {said} ({time.monotonic() - began:.0f} s)\n")
+        size = f"{order.size[0]}x{order.size[1]}"
+        sys.stderr.write(f"{agent.name} {size} {name}: {said} ({time.monotonic() - began:.0f} s)\n")
 
 
-def _on_a_new_machine(
-    agent: RealAgent, size: tuple[int, int], colours: str, into: Path, tour: Callable[[Tour], None]
-) -> None:
+def _on_a_new_machine(agent: RealAgent, order: Order, tour: Callable[[Tour], None]) -> None:
     with TemporaryDirectory(prefix="llmc-", ignore_cleanup_errors=True) as directory:
         home = Path(directory) / "home"
-        with own_environment(home), machine_for(agent) as machine:
+        with own_environment(home), machine_for(agent, order.programs) as machine:
             repository = make_repository(Path(directory) / "demo")
             tmux = Tmux(machine.host, "llmc-tour")
             settings = Path(directory) / "tmux.conf"
-            settings.write_text(configuration(*size))
+            settings.write_text(configuration(*order.size))
             tmux.start(str(settings))
-            tour(Tour(machine, tmux, repository, size, into, {"COLORTERM": colours}))
+            tour(Tour(machine, tmux, repository, order.size, order.into, {"COLORTERM": order.colours}, order.mark))
+
+
+def _directory(name: str) -> Path:
+    """As a terminal in another directory finds it."""
+    return Path(name).resolve(strict=True)
 
 
 def main() -> None:
@@ -163,13 +208,16 @@ def main() -> None:
     parser.add_argument("--size", action="append", help="width and height (default: 100x30 and 60x20)")
     parser.add_argument("--tour", default="", help="only tours with this in their name")
     parser.add_argument("--colours", default="truecolor", help="what the terminal says of its colours (COLORTERM)")
+    parser.add_argument("--mark", default="", help="at the end of every scenario's name, such as -v325 for a version")
+    parser.add_argument("--programs", type=_directory, default=PROGRAMS, help="where another version of the CLI is")
     parser.add_argument("--into", type=Path, default=SCREENS)
     args = parser.parse_args()
     for size in args.size or ["100x30", "60x20"]:
         width, height = map(int, size.split("x"))
         for agent in AGENTS:
             if agent.name in args.clis:
-                record(agent, (width, height), args.tour, args.colours, args.into)
+                order = Order((width, height), args.tour, args.colours, args.mark, args.programs, args.into)
+                record(agent, order)
 
 
 if __name__ == "__main__":

@@ -5,24 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+from testing.interrupt_tours import INTERRUPTIONS
 from testing.models.steps import Ask, Drop, Fail, Hang, Plan, Run, Step, Text, Write
 from testing.real_clis import merge_settings, offer_codex_update
 from testing.record_screens import Tour
+from testing.tour_steps import ASKING, PLAIN, SLOW, accepted, acting, ask_permission, asking, interrupt
 
-ASKING: Mapping[str, tuple[str, ...]] = {
-    "claude": ("claude",),
-    "codex": ("codex", "--no-daemon"),
-    "gemini": ("gemini",),
-    "opencode": ("opencode",),
-}
 PLANNING: Mapping[str, tuple[str, ...]] = {
     "claude": ("claude", "--permission-mode", "plan"),
     "gemini": ("gemini", "--approval-mode", "plan"),
 }
 LEAVING = {"claude": "/exit", "codex": "/quit", "gemini": "/quit", "opencode": "/exit"}
-INTERRUPT = {"claude": ("Escape",), "codex": ("Escape",), "gemini": ("Escape",), "opencode": ("Escape", "Escape")}
 
-PLAIN = "The parser reads one line at a time and keeps what stands after the first separator. All tests pass. Finished."
 QUESTION = "There are two ways to store the settings, and both are small.\n\nWhich of them should I build?"
 WAITING = "The migration is written and tried on a copy. Let me know when the backup is there, then I go on."
 LIST = """\
@@ -52,13 +46,11 @@ ValueError: not enough values
 ```
 
 None of this happens now. Finished."""
-LONG = "I read the parser first, because every caller goes through it, and then each of the tests. " * 12
-SLOW = Text(LONG, over_secs=40)
-COMMAND = "make install PREFIX=opt"
 
 
 def tours_of(cli: str) -> dict[str, Callable[[Tour], None]]:
     tours: dict[str, Callable[[Tour], None]] = {
+        **INTERRUPTIONS,
         "answers": answers,
         "work": work,
         "permission": permission,
@@ -70,21 +62,9 @@ def tours_of(cli: str) -> dict[str, Callable[[Tour], None]]:
         tours["plan"] = plan
     if cli == "codex":
         tours["update"] = update
+    if cli == "claude":
+        tours["auto-mode"] = auto_mode
     return tours
-
-
-def accepted(tour: Tour) -> Tour:
-    tour.machine.accept(tour.repository)
-    return tour
-
-
-def acting(tour: Tour) -> None:
-    accepted(tour).start(*tour.machine.agent.argv)
-
-
-def interrupt(tour: Tour) -> None:
-    tour.press(*INTERRUPT[tour.name], pause=0.7)
-    time.sleep(2)
 
 
 # --- idle -----------------------------------------------------------------------------------------
@@ -127,7 +107,8 @@ def _think(tour: Tour) -> None:
     tour.say("Think about the parser", Hang())
     tour.frames_over((0.5, 3), "BUSY", "think")
     interrupt(tour)
-    tour.frame("READY", "interrupted")
+    tour.frame("READY", "interrupted", "interrupted")
+    tour.press("C-u")  # some take an unanswered prompt back into the composer
 
 
 def _stream(tour: Tour) -> None:
@@ -160,7 +141,8 @@ def _question(tour: Tour) -> None:
     if tour.name == "codex":
         tour.press("BTab", pause=1.5)  # only its plan mode asks
     tour.say("Start with it", Ask())
-    time.sleep(3)
+    tour.wait_for("Which approach")
+    tour.wait_until_still()
     tour.frame("NEEDS_CONFIRMATION", "question", "question")
     tour.press("Down")
     tour.frame("NEEDS_CONFIRMATION", "question", "question")
@@ -172,16 +154,12 @@ def _question(tour: Tour) -> None:
 
 
 def permission(tour: Tour) -> None:
-    if tour.name == "opencode":
-        settings = tour.machine.home / ".config" / "opencode" / "opencode.json"
-        merge_settings(settings, {"permission": {"bash": "ask", "edit": "ask"}})
-    accepted(tour).start(*ASKING[tour.name])
+    asking(tour)
     tour.say("Why do the screen tests fail?", Text(QUOTES))
     tour.wait_for("Finished.")
     tour.wait_until_quiet(3)
     tour.frame("READY", "quotes-asking")
-    tour.say("Install it", Run(COMMAND, outside_sandbox=True), Text(PLAIN))
-    time.sleep(4)
+    ask_permission(tour)
     tour.frame("NEEDS_CONFIRMATION", "permission", "permission")
     tour.press("Down" if tour.name != "opencode" else "Right")
     tour.frame("NEEDS_CONFIRMATION", "permission", "permission")
@@ -193,7 +171,7 @@ def permission(tour: Tour) -> None:
     tour.start(*ASKING[tour.name])
     long = "cat > deploy.sh <<'EOT'\nset -e\nfor host in a b c; do\n  echo $host\ndone\nEOT\nsleep 8; sh deploy.sh"
     tour.say("Deploy it", Run(long, outside_sandbox=True), Text(PLAIN))
-    time.sleep(4)
+    tour.wait_until_still()
     tour.frame("NEEDS_CONFIRMATION", "permission-long", "permission")
     tour.press("Enter")
     time.sleep(3)
@@ -201,7 +179,7 @@ def permission(tour: Tour) -> None:
     if tour.name != "codex":
         tour.start(*ASKING[tour.name])
         tour.say("Write the settings", Write("settings.py", "import os\n\nPATH = os.environ['DEMO']\n"), Text(PLAIN))
-        time.sleep(4)
+        tour.wait_until_still()
         tour.frame("NEEDS_CONFIRMATION", "permission-write", "permission")
 
 
@@ -210,8 +188,15 @@ def plan(tour: Tour) -> None:
     if tour.name == "codex":
         tour.press("BTab", pause=1.5)
     tour.say("Plan it", Plan(), Plan())
-    time.sleep(6)
+    tour.wait_until_still(4)
     tour.frame("NEEDS_CONFIRMATION", "plan", "plan")
+
+
+def auto_mode(tour: Tour) -> None:
+    """Since 2.1.266 or before: behind another address than its own, what it wants to do cannot be checked."""
+    accepted(tour).start("claude")
+    ask_permission(tour)
+    tour.frame("NEEDS_CONFIRMATION", "auto-mode", "notice")
 
 
 # --- failures -------------------------------------------------------------------------------------
@@ -270,7 +255,8 @@ def end(tour: Tour) -> None:
     time.sleep(2)
     _kill_inside(tour, [_pid(tour)])
     time.sleep(3)
-    tour.frame("EXITED", "dead", "dead-pane")
+    if tour.text().strip():  # sooner or later tmux, as LLMC sets it up, puts aside what the terminal showed
+        tour.frame("EXITED", "dead", "dead-pane")
 
 
 def _leave(tour: Tour) -> None:
@@ -326,7 +312,7 @@ def start(tour: Tour) -> None:
     tour.wait_for("trust", "Trust")
     tour.frame("NEEDS_CONFIRMATION", "trust", "trust")
     if tour.name == "claude":
-        tour.press("Enter")
+        tour.choose("Yes, I trust this folder")
         tour.wait_for("Bypass Permissions")
         tour.frame("NEEDS_CONFIRMATION", "bypass", "bypass")
     if tour.name == "codex":

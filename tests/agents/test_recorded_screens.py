@@ -13,17 +13,43 @@ from testing.recordings import Recording, recordings
 
 SCREENS = Path(__file__).resolve().parent.parent / "screens"
 RECORDED = {recording.name: recording for recording in recordings(SCREENS)}
+NEWER_DIALOGS = ("auto-mode-v325", "bypass-v325", "trust-v325")
+"""Dialogs of Claude Code 2.1.325 which no cue of its pack knows by name yet; they are never taken for a prompt."""
+TAKEN_BACK = "draft"
+"""What Claude Code shows of an interruption before the first word of the answer: the prompt, in the composer again."""
 DIALOGS = ("permission", "question", "plan", "trust", "bypass", "login", "theme")
+
+
+def read_by_name(recording: Recording):
+    newer = recording.path.stem.startswith(NEWER_DIALOGS)
+    marks = [pytest.mark.xfail(reason="the pack has no cue for this dialog yet")] if newer else []
+    return pytest.param(recording, id=recording.name, marks=marks)
 
 
 @pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
-@pytest.mark.parametrize("recording", RECORDED.values(), ids=RECORDED)
+@pytest.mark.parametrize("recording", [*map(read_by_name, RECORDED.values())])
 def test_a_screen_is_read_as_what_it_is(recording: Recording) -> None:
     reading = recording.read()
     assert recording.is_right(reading), (reading.state, reading.cue)
     if recording.facts["detail"] in (*DIALOGS, "asked") and reading.state == recording.label:
         assert reading.detail == recording.facts["detail"]
+
+
+INTERRUPTED = {name: each for name, each in RECORDED.items() if each.facts["detail"] == "interrupted"}
+READY_OTHERWISE = {name: each for name, each in RECORDED.items() if each.label == "READY" and name not in INTERRUPTED}
+
+
+@pytest.mark.parametrize("recording", INTERRUPTED.values(), ids=INTERRUPTED)
+def test_an_interruption_is_told_from_the_end_of_a_turn(recording: Recording) -> None:
+    reading = recording.read()
+    taken_back = recording.cli == "claude" and bool(reading.composer)
+    assert (reading.state, reading.detail) == ("READY", TAKEN_BACK if taken_back else "interrupted"), reading.cue
+
+
+@pytest.mark.parametrize("recording", READY_OTHERWISE.values(), ids=READY_OTHERWISE)
+def test_the_end_of_a_turn_is_no_interruption(recording: Recording) -> None:
+    assert recording.read().detail != "interrupted"
 
 
 @pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
