@@ -1,4 +1,4 @@
-"""The other agent CLIs that LLMC knows by name: what each of them needs to run in a test, as in testing/real_clis.py."""
+"""The other agent CLIs that LLMC knows by name: what each needs to run in a test, as in testing/real_clis.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""opencode, and Kilo, which is opencode under another name: a plugin, named in a settings file of LLMC's own, reports."""
+"""opencode, and Kilo, which is opencode under another name: a plugin of ours, named in a settings file, reports."""
 
 from __future__ import annotations
 
