@@ -80,6 +80,7 @@ def permission(root: AgentRoot) -> None:
     _asks(root)
     _done(root, "answer", "w", "yes")
     _wait((root.worktree / "allowed").exists, "the command did not run after the answer")
+    _attention(root, "READY", "the turn does not end after the answer")
 
 
 def question(root: AgentRoot) -> None:
@@ -178,10 +179,11 @@ def _becomes(root: AgentRoot, status: str) -> None:
 
 
 def _asks(root: AgentRoot) -> None:
-    _wait(
-        lambda: root.status()["attention"]["state"] == "NEEDS_CONFIRMATION",
-        lambda: f"the dialog is not recognised: {_told(root)}",
-    )
+    _attention(root, "NEEDS_CONFIRMATION", "the dialog is not recognised")
+
+
+def _attention(root: AgentRoot, state: str, otherwise: str) -> None:
+    _wait(lambda: root.status()["attention"]["state"] == state, lambda: f"{otherwise}: {_told(root)}")
 
 
 def _work(root: AgentRoot) -> list[Request]:
