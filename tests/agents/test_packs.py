@@ -17,7 +17,7 @@ from llmc.agents.packs import (
 )
 from llmc.agents.registry import agent_named
 from llmc.config import parse_config
-from llmc.core.classify import Screen, read_screen
+from llmc.core.classify import Screen, read_screen, screen_of
 
 SETTINGS = parse_config('[repo]\nsource = "/x"\nbranch = "main"\n')
 SMALL = """\
@@ -191,3 +191,41 @@ def test_every_built_in_pack_is_sound(name: str) -> None:
     assert len({cue.name for cue in pack.cues}) == len(pack.cues)
     for cue in pack.cues:
         assert cue.state != "NEEDS_CONFIRMATION" or cue.detail
+
+
+# --- how far something is -------------------------------------------------------------------------
+
+UNDER_WAY = [
+    " 45%|████      | 9/20 [00:03<00:04,  2.9it/s]",
+    "Epoch 3:  7%|▋         | 14/200 [00:09<02:01]",
+    "[=====>    ] 45%",
+    "[#######-----------]  38.5%",
+    "Progress: |███████░░░░░| 58.3% Complete",
+    "45% [====>               ] 12.3M 3.1MB/s eta 4s",
+    "archive.tar.gz      45%[=======>            ]  12.30M  3.1MB/s    eta 9s",
+    "   Building [=======>                ] 45/120: serde, syn",
+    "Downloading... 12.3 MB / 45.0 MB",
+    "a1b2c3d4: Downloading [====>          ]  12.3MB/45.0MB",
+    "   ━━━━━━━━━━━━━━━╸━━━━━━━━━━━━━━━━━ 12.3/45.0 MB 5.1 MB/s eta 0:00:07",
+    "Receiving objects:  45% (450/1000), 1.20 MiB | 3.00 MiB/s",
+    "[12/340] Building CXX object src/a.o",
+    "> Task :compileJava",
+    "> Task :app:compileDebugKotlin UP-TO-DATE",
+    "<=====--------> 40% EXECUTING [3s]",
+    "<=====--------> 40% EXECUTING [3s]\n> :app:compileDebugKotlin\n> IDLE",
+]
+
+
+@pytest.mark.parametrize("cli", ["shell", "generic"])
+def test_what_tells_how_far_it_is_is_busy(cli):
+    told = {line: read_screen(load_pack(cli), screen_of(f"$ make\n{line}\n")).state for line in UNDER_WAY}
+    assert told == dict.fromkeys(UNDER_WAY, "BUSY")
+
+
+@pytest.mark.parametrize("prompt", ["$ ", "me@host:~/shop$ ", "host% "])
+def test_a_prompt_below_what_is_through_is_ready(prompt):
+    through = [*UNDER_WAY[:-1], "100%|██████████| 20/20 [00:07<00:00,  2.9it/s]", "BUILD SUCCESSFUL in 3s"]
+    for line in through:
+        screen = screen_of(f"{line}\n{prompt}")
+        assert read_screen(load_pack("shell"), screen).state == "READY", line
+        assert read_screen(load_pack("generic"), screen).state != "BUSY", line

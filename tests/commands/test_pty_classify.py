@@ -47,6 +47,12 @@ def answer(*words: str, stdin: bytes = b"") -> dict[str, object]:
 # --- the answer -----------------------------------------------------------------------------------
 
 
+def test_how_far_something_is_and_the_prompt_below_it() -> None:
+    assert answer("--cli", "shell", "-", stdin=b"$ make\n[=====>    ] 45%\n")["state"] == "BUSY"
+    at_prompt = ("--cli", "shell", "--command", "bash", "--cursor", "2,1", "-")
+    assert answer(*at_prompt, stdin=b"[=====>    ] 45%\n$ \n")["state"] == "READY"
+
+
 def test_the_answer_has_what_scripts_rely_on(tmp_path: Path) -> None:
     (tmp_path / "screen.txt").write_text(ASKS)
     told = answer("--cli", "claude", str(tmp_path / "screen.txt"))
