@@ -108,6 +108,8 @@ HEARD = occurs(ev.PromptHeard, "d" * 64)
 TOOL = occurs(ev.ActivityHeard, "Edit")
 PERMISSION = occurs(ev.PermissionWanted, "rm")
 QUESTION = occurs(ev.QuestionAsked, "which?")
+INTERRUPTED = occurs(ev.TurnInterrupted, "report")
+INTERRUPTED_SCREEN = occurs(ev.TurnInterrupted, "screen")
 TURN_FAILED = occurs(ev.TurnFailed, "rate_limit")
 ANSWER = occurs(ev.AnswerGiven, "yes")
 REVIEW_OPENED = occurs(ev.ReviewOpened)
@@ -124,6 +126,8 @@ CLOSED = occurs(ev.AgentExited, 0)
 CRASHED = occurs(ev.AgentExited, 1)
 QUIET = occurs(ev.ScreenRead, "READY")
 SURELY_QUIET = occurs(ev.ScreenRead, "READY", confident=True)
+SURELY_RESTED = occurs(ev.ScreenRead, "READY", confident=True, rested=True)
+SURELY_ASKS = occurs(ev.ScreenRead, "NEEDS_CONFIRMATION", "permission", confident=True)
 SURELY_BUSY = occurs(ev.ScreenRead, "BUSY", confident=True)
 GONE = occurs(ev.SessionVanished)
 GRACE_OVER = occurs(ev.Woke, COMMIT_GRACE)
@@ -239,6 +243,10 @@ ROWS = [
     Row("turn over, skipped",             turn_over(None),              "- - - - - N -", fields=NOTHING_THERE),
     Row("turn over, elsewhere",           turn_over(B, elsewhere="a detached HEAD"), "R N N R N B E"),
     Row("turn over, rebase begins",       turn_over(A),                 "- - - - - B -", REBASE),
+    Row("interrupted",                    INTERRUPTED,                  "I N N R N B E"),
+    Row("interrupted, by its screen",     INTERRUPTED_SCREEN,           "I N N R N B E", fields=OPEN),
+    Row("interrupted, text on its way",   INTERRUPTED_SCREEN,           "I W N R J B E", TEXT, fields=OPEN),
+    Row("interrupted, turn over",         INTERRUPTED_SCREEN,           "I W N R J B E", fields=OVER),
     Row("turn failed",                    TURN_FAILED,                  "I N N R N B E"),
     # what git, the screen, the process and the clock show
     Row("commit, turn over",              commit(B),                    "R R R R R B E", fields=OVER),
@@ -263,6 +271,11 @@ ROWS = [
     Row("rebase not begun",               ABORTED,                      "I W N R J B E", REBASE),
     Row("screen quiet",                   SURELY_QUIET,                 "I W N R J B E"),
     Row("screen quiet, assist",           SURELY_QUIET,                 "I N N R N B E", policy=ASSIST),
+    Row("screen quiet, no reports",       SURELY_QUIET,                 "I W N R J B E", fields=SILENT),
+    Row("screen at rest",                 SURELY_RESTED,                "I W N R J B E"),
+    Row("screen at rest, no reports",     SURELY_RESTED,                "I N N R N B E", fields=SILENT),
+    Row("screen asks",                    SURELY_ASKS,                  "I W N R J B E"),
+    Row("screen asks, no reports",        SURELY_ASKS,                  "I N N R N B E", fields=SILENT),
     Row("screen quiet, commit",           QUIET,                        "- R N R R B E", fields=SILENT_COMMIT),
     Row("screen busy, assist",            SURELY_BUSY,                  "I W N R J B E", policy=ASSIST),
     Row("agent closed",                   CLOSED,                       "I W N R J B E", policy=AUTO),

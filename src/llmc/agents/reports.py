@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from llmc.core.digest import told_digest
 
 KINDS = frozenset(
-    ("session_start", "prompt", "activity", "turn_end", "permission", "question", "failure", "session_end")
+    (
+        "session_start",
+        "prompt",
+        "activity",
+        "turn_end",
+        "interrupted",
+        "permission",
+        "question",
+        "failure",
+        "session_end",
+    )
 )
 
 

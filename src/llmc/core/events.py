@@ -146,6 +146,16 @@ class TurnFailed(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class TurnInterrupted(Fact):
+    """Somebody ended the turn on purpose: a key in the terminal, or `llmc interrupt`. It is their turn now."""
+
+    told_by: str
+    """What shows it: `report`, `screen`, or `you` for the command."""
+    commit: str | None = None
+    """As in `TurnEnded`."""
+
+
+@dataclass(frozen=True, slots=True)
 class CommitSeen(Fact):
     """The worker's branch holds work that its base does not have."""
 
@@ -175,6 +185,8 @@ class ScreenRead(Fact):
     state: str
     detail: str | None = None
     confident: bool = False
+    rested: bool = False
+    """It was seen at work before, or has been like this for long: an agent may be slow to begin."""
 
 
 @dataclass(frozen=True, slots=True)

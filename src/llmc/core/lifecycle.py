@@ -12,7 +12,7 @@ from typing import Any
 
 from llmc.core import events as ev
 from llmc.core.effects import Notify, RemoveWorker
-from llmc.core.moves import asked, blocked, came_of, conflicts, crashes, heard, observed, stuck
+from llmc.core.moves import asked, blocked, came_of, conflicts, crashes, heard, interrupts, observed, stuck
 from llmc.core.moves.change import Move, awaits, pending_step
 from llmc.core.policy import Policy
 from llmc.errors import IllegalEventError
@@ -91,6 +91,9 @@ TABLE: Mapping[type[ev.Event], Rule] = {
             INPUT: (REVIEW, INPUT),
             REBASING: (REBASING, INPUT),
         },
+    ),
+    ev.TurnInterrupted: Rule(
+        "interrupted", interrupts.turn_interrupted, {**ANY, WORKING: (WORKING, INPUT), REJECTED: (REJECTED, INPUT)}
     ),
     ev.TurnFailed: Rule("hook.failure", blocked.turn_failed, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}),
     # what git, the screen, the process and the clock show
@@ -209,7 +212,7 @@ def _check_legal(worker: Worker, event: ev.Event, rule: Rule) -> None:
 
 def _with_evidence(before: Worker, move: Move, signal: str, event: ev.Event) -> Worker:
     after = move.worker
-    if after == before:
+    if after == before and not move.evident:
         return after
     told = (after.work, after.session, after.turn, after.commit_sha)
     if move.evident or told != (before.work, before.session, before.turn, before.commit_sha):

@@ -90,6 +90,8 @@ def _as_events(site: Site, worker: Worker, reports: Iterable[tuple[Report, float
                 return ev.QuestionAsked(at, report.text)
             case "failure":
                 return ev.TurnFailed(at, report.failure, report.text, reset_time(report.text, at, local_offset(at)))
+            case "interrupted":
+                return ev.TurnInterrupted(at, "report", branch()[0])
             case "turn_end":
                 commit, dirty, elsewhere = branch()
                 return ev.TurnEnded(at, commit, dirty, report.background, elsewhere)

@@ -151,5 +151,10 @@ def error(worker: Worker, why: str) -> Move:
     return Move(failed, (Notify("error", f"{worker.name}: {why}", escalates=True),), why)
 
 
+def is_outdated(worker: Worker, at: float) -> bool:
+    """Whether something has happened since the screen was looked at: then it shows what was before."""
+    return at < worker.last_activity_unix
+
+
 def is_new_work(worker: Worker, sha: str | None) -> bool:
     return sha is not None and sha != worker.rejected_sha

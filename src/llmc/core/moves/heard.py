@@ -8,6 +8,7 @@ from llmc.core import events as ev
 from llmc.core.effects import Notify
 from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch
 from llmc.core.moves.conflicts import turn_ended_in_rebase
+from llmc.core.moves.interrupts import was_interrupted
 from llmc.core.moves.stuck import is_nudge
 from llmc.core.policy import Policy
 from llmc.model import Session, Turn, Work, Worker
@@ -65,6 +66,8 @@ def _asks(worker: Worker, why: str) -> Move:
 def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
     if event.background:
         return Move(worker, detail="the turn is over, something still runs in the background")
+    if was_interrupted(worker):
+        return Move(replace(worker, reports_events=True, commit_sha=event.commit or worker.commit_sha))
     worker = replace(worker, turn=Turn.OVER, reports_events=True, blocked=None, retries=0)
     if worker.work is Work.REBASING:
         return turn_ended_in_rebase(worker, event, policy)

@@ -18,6 +18,7 @@ from llmc.core.moves.change import (
     awaits,
     for_review,
     is_new_work,
+    is_outdated,
     needs_input,
     not_on_its_branch,
     with_timer,
@@ -69,7 +70,8 @@ def commit_elsewhere(worker: Worker, event: ev.CommitElsewhere, policy: Policy) 
 def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
     if worker.work not in (Work.WORKING, Work.REJECTED) or worker.pending or is_outdated(worker, event.at):
         return Move(worker)
-    may_move = policy.screen_may_move_work and event.confident
+    # Of an agent that reports nothing the screen is the only witness, however little LLMC may do by itself.
+    may_move = event.confident and (policy.screen_may_move_work or not worker.reports_events)
     quiet = event.state == "READY" and (may_move or not worker.reports_events)
     if quiet and is_new_work(worker, worker.commit_sha):
         assert worker.commit_sha is not None
@@ -81,7 +83,7 @@ def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
     if event.state == "ERROR":
         why = f"its screen shows an error ({event.detail or 'unknown kind'})"
         return turn_broken(replace(worker, turn=Turn.OVER), event.detail or "", why, event.at, None, policy)
-    if event.state == "READY":
+    if event.state == "READY" and (event.rested or policy.screen_may_move_work):
         # Agents do not report everything: no CLI tells of every Esc, nor of every failure of its provider.
         return needs_input(worker, "its screen is quiet and " + _what_is_missing(worker))
     return Move(worker)
@@ -94,11 +96,6 @@ def dialog_confirmed(worker: Worker, event: ev.DialogConfirmed, policy: Policy) 
 
 def screen_moved(worker: Worker, event: ev.ScreenMoved, policy: Policy) -> Move:
     return Move(replace(worker, last_activity_unix=event.at))
-
-
-def is_outdated(worker: Worker, at: float) -> bool:
-    """Whether something has happened since the screen was looked at: then it shows what was before."""
-    return at < worker.last_activity_unix
 
 
 def _what_is_missing(worker: Worker) -> str:
