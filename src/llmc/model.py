@@ -141,6 +141,9 @@ class Worker:
     """What to return to when the error is mended or the rebase is over."""
     reports_events: bool = False
     """Whether this agent was seen to report its own events."""
+    launch: str = ""
+    """The id of the agent's present session, given to it when it was started: its reports carry it."""
+    launched_at_unix: float | None = None
     stopped_by_user: bool = False
     crash_count: int = 0
     last_crash_unix: float | None = None

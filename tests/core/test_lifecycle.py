@@ -137,7 +137,9 @@ SILENCE = occurs(ev.SilenceLasted)
 SCREEN_MOVED = occurs(ev.ScreenMoved)
 CONFIRMED = occurs(ev.DialogConfirmed, "git status")
 BEGUN = came_of(ev.StepBegun)
+LAUNCHED = came_of(ev.SessionLaunched, "5e551011")
 READY = came_of(ev.SessionReady, True)
+OUTLIVED = occurs(ev.PromptHeard, "d" * 64, outlived=True)
 STOPPED = came_of(ev.SessionStopped)
 NOT_STARTED = came_of(ev.SessionFailed, "no key")
 DELIVERED = sent(Outcome.DELIVERED, proof=Proof.HOOK)
@@ -231,6 +233,9 @@ ROWS = [
     Row("nuke",                           REMOVAL,                      "I W N R J B E"),
     # what the agent reports
     Row("prompt accepted",                HEARD,                        "I W W W J B E"),
+    Row("prompt of an ended session",     OUTLIVED,                     "I W N R J B E", fields=OVER),
+    Row("prompt after its end",           HEARD,                        "I W N R J B E", fields=DOWN),
+    Row("a tool after its end",           TOOL,                         "I W N R J B E", fields=DOWN),
     Row("a tool is used",                 TOOL,                         "I W W R J B E"),
     Row("permission wanted",              PERMISSION,                   "I N N R N B E"),
     Row("question asked",                 QUESTION,                     "I N N R N B E"),
@@ -293,6 +298,7 @@ ROWS = [
     Row("grace over, no commit",          GRACE_OVER,                   "I W N - J B E", fields=GRACE_NOTHING),
     # what came of an effect
     Row("begun",                          BEGUN,                        "I W N R J B E", TEXT),
+    Row("session launched",               LAUNCHED,                     "I W N R J B E", START),
     Row("session ready",                  READY,                        "I W N R J B W", START),
     Row("ready, was idle",                READY,                        "- - - - - - I", START, fields=WAS_IDLE),
     Row("ready, waited",                  READY,                        "- - - - - - N", START, fields=WAS_WAITING),

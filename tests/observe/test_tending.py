@@ -148,6 +148,32 @@ def test_who_is_killed_before_the_files_are_taken_leaves_nothing_to_count_twice(
     assert story.worker("adam").heard_prompts == (*kept.heard_prompts, f"{3:064}")
 
 
+@pytest.mark.lesson(43, "an interrupt that nobody reports is a fact: the screen that says so ends the turn")
+@pytest.mark.parametrize("event", ["prompt", "activity", "permission", "interrupted", "turn_end", "failure"])
+@pytest.mark.parametrize("of", [{"session": "before"}, {}])
+def test_a_late_report_of_the_session_before_moves_nothing(story: Story, event: str, of: dict[str, str]) -> None:
+    """The one without a session is older than the present one."""
+    for work, turn in ((Work.WORKING, Turn.OPEN), (Work.NEEDS_INPUT, Turn.OVER)):
+        if not story.root.exists:
+            at_work(story)
+        story.rewrite("adam", work=work, turn=turn, launch="now", launched_at_unix=2_000.0)
+        before = story.worker("adam")
+        report(story, "adam", event, sha256="0" * 64, **of)
+        tend(story)
+        after = story.worker("adam")
+        assert (after.work, after.turn, after.evidence) == (before.work, before.turn, before.evidence)
+        assert not Path(story.root.attention_file("adam")).exists()
+    assert story.worker("adam").heard_prompts == (("0" * 64,) * 2 if event == "prompt" else ())
+
+
+@pytest.mark.parametrize("of", [{"session": "now"}, {}])
+def test_a_report_of_the_present_session_counts(story: Story, of: dict[str, str]) -> None:
+    at_work(story, launch="now", launched_at_unix=500.0)
+    report(story, "adam", "turn_end", **of)
+    tend(story)
+    assert story.worker("adam").turn is Turn.OVER
+
+
 def test_what_is_no_report_holds_up_nothing(story: Story) -> None:
     at_work(story)
     report(story, "adam", "turn_start")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from llmc.core.digest import told_digest
+from llmc.model import Worker
 
 KINDS = frozenset(
     (
@@ -33,6 +34,17 @@ class Report:
     failure: str = ""
     conversation: str = ""
     """The agent's own name of the conversation that this is about."""
+
+
+def is_of_session(worker: Worker, data: Mapping[str, object], at: float) -> bool:
+    """Whether an event file was written by the session that the worker is in now.
+
+    One that does not say which session it is of counts, unless it is older than that one.
+    """
+    session = data.get("session")
+    if session and worker.launch:
+        return session == worker.launch
+    return worker.launched_at_unix is None or at >= worker.launched_at_unix
 
 
 def read_report(data: Mapping[str, object]) -> Report | None:

@@ -103,6 +103,8 @@ class PromptHeard(Fact):
     sha256: str
     conversation: str = ""
     """The agent's own name of the conversation that it belongs to."""
+    outlived: bool = False
+    """It is of a session that has ended: it proves that the text had arrived there, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,13 @@ class StepResult(Event):
 @dataclass(frozen=True, slots=True)
 class StepBegun(StepResult):
     """From here on the effect may have happened, whatever becomes of the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLaunched(StepResult):
+    """The agent is about to be started: from here on only reports of this session count."""
+
+    launch: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,8 +74,10 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ev.StopAsked: Rule("command.down", asked.stop_asked, ANY),
     ev.RemovalAsked: Rule("command.nuke", asked.removal_asked, ANY),
     # what the agent reports
-    ev.PromptHeard: Rule("hook.prompt", heard.prompt_heard, {**ANY, INPUT: (WORKING,), REVIEW: (WORKING,)}),
-    ev.ActivityHeard: Rule("hook.activity", heard.activity_heard, {**ANY, INPUT: (WORKING,)}),
+    ev.PromptHeard: Rule(
+        "hook.prompt", heard.prompt_heard, {**ANY, INPUT: (WORKING, INPUT), REVIEW: (WORKING, REVIEW)}
+    ),
+    ev.ActivityHeard: Rule("hook.activity", heard.activity_heard, {**ANY, INPUT: (WORKING, INPUT)}),
     ev.PermissionWanted: Rule(
         "hook.permission", heard.permission_wanted, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}
     ),
@@ -139,6 +141,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ),
     # what came of an effect
     ev.StepBegun: Rule("step.begun", came_of.step_begun, ANY),
+    ev.SessionLaunched: Rule("session.launched", came_of.session_launched, ANY),
     ev.SessionReady: Rule("session.ready", came_of.session_ready, {**ANY, ERROR: tuple(Work)}),
     ev.SessionFailed: Rule("session.failed", crashes.not_started, _OR_ERROR),
     ev.SessionStopped: Rule("session.stopped", came_of.session_stopped, ANY),

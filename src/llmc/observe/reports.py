@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from llmc.agents.reports import Report
+from llmc.agents.reports import Report, is_of_session
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
 from llmc.core.reset_time import reset_time
@@ -60,9 +60,15 @@ def _hear(site: Site, worker: Worker, batch: Iterable[SpooledEvent]) -> list[Dec
     translate = site.agent_of(worker).translate
     new = [spooled for spooled in batch if spooled.mark not in worker.kept_reports]
     read = [(translate(spooled.data), spooled) for spooled in new]
-    reports = [(report, spooled.at_unix) for report, spooled in read if report is not None]
+    told = [(report, spooled) for report, spooled in read if report is not None]
+    reports = [(report, s.at_unix) for report, s in told if is_of_session(worker, s.data, s.at_unix)]
     note_reports(site, worker.name, reports)
-    events = _as_events(site, worker, _without_repetitions(reports))
+    events: list[ev.Event] = [
+        ev.PromptHeard(s.at_unix, report.sha256, outlived=True)
+        for report, s in told
+        if report.kind == "prompt" and not is_of_session(worker, s.data, s.at_unix)
+    ]
+    events += _as_events(site, worker, _without_repetitions(reports))
     return site.ledger.hear(worker.name, events, tuple(spooled.mark for spooled in new)) if events else []
 
 

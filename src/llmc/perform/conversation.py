@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from llmc.agents.base import Agent
-from llmc.agents.reports import Report
+from llmc.agents.reports import Report, is_of_session
 from llmc.agents.transcripts import Whereabouts, prompts_since
 from llmc.core import events as ev
 from llmc.core.classify import Reading, Screen, composer_holds, composer_mixes, read_screen, times_shown
@@ -116,9 +116,9 @@ class Terminal:
 
 
 def spooled_reports(site: Site, worker: Worker, since: float) -> list[tuple[Report, float]]:
-    """What the agent has reported since then and nobody has dealt with yet. It stays where it is."""
-    translate = site.agent_of(worker).translate
-    read = ((translate(data), at) for data, at in peek(site.root.spool(worker.name), since_unix=since))
+    """What the agent has reported since then in the worker's session, and nobody has dealt with. It stays there."""
+    translate, waiting = site.agent_of(worker).translate, peek(site.root.spool(worker.name), since_unix=since)
+    read = ((translate(data), at) for data, at in waiting if is_of_session(worker, data, at))
     return [(report, at) for report, at in read if report is not None]
 
 

@@ -6,8 +6,10 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.reports import is_of_session
 from llmc.core import events as ev
 from llmc.core.classify import Cue, Screen, read_screen
 from llmc.host.marks import marked_processes
@@ -57,7 +59,7 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
         gone = f"its worktree {worker.worktree_path} is gone; run `llmc doctor`"
         return ev.SessionFailed(site.now(), step.id, gone, hopeless=True)
     began = site.now()
-    pane = _launch(site, worker, launch)
+    pane = _launch(site, worker, step, launch)
     # A conversation from before is shown with the failure that it ended in, or with half a turn that looks like one.
     states = frozenset({"READY", "ERROR"} if resume else {"READY"})
     result = _wait_until_ready(site, worker, step, agent, pane, began, states)
@@ -92,7 +94,7 @@ def _order(site: Site, worker: Worker, resume: str) -> LaunchOrder:
     )
 
 
-def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
+def _launch(site: Site, worker: Worker, step: Step, launch: Launch) -> Pane:
     for directory in (site.root.settings_dir(worker.name), site.root.spool(worker.name)):
         site.host.make_dir(directory)
     for path, content in launch.files.items():
@@ -105,13 +107,23 @@ def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
     size = (defaults.terminal_width, defaults.terminal_height)
     Path(site.root.tmux_configuration).write_text(configuration(*size))
     site.tmux.start(site.root.tmux_configuration)
+    session = _new_session(site, worker, step)
     env = {
+        "LLMC_SESSION": session,
         "LLMC_WORKER": worker.name,
         "LLMC_ROOT": site.root.path,
         "LLMC_SPOOL": site.root.spool(worker.name),
         **launch.env,
     }
     return site.tmux.new_session(worker.session_id, worker.worktree_path, launch.argv, env, size)
+
+
+def _new_session(site: Site, worker: Worker, step: Step) -> str:
+    """Its id is known before it begins, and what was told by the last one is forgotten."""
+    session = uuid4().hex[:12]
+    site.ledger.apply(worker.name, ev.SessionLaunched(site.now(), step.id, session))
+    Path(site.root.attention_file(worker.name)).unlink(missing_ok=True)
+    return session
 
 
 def _wait_until_ready(
@@ -160,7 +172,9 @@ def _pass_dialog(site: Site, pane: Pane, dialog: Cue, passed: dict[str, float]) 
 
 
 def _reported_start(site: Site, worker: Worker, agent: Agent, began: float) -> bool:
-    found = (agent.translate(data) for data, _ in peek(site.root.spool(worker.name), since_unix=began - 1))
+    now = site.worker(worker.name)
+    reports = peek(site.root.spool(worker.name), since_unix=began - 1)
+    found = (agent.translate(data) for data, at in reports if is_of_session(now, data, at))
     return any(report is not None and report.kind == "session_start" for report in found)
 
 

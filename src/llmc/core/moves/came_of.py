@@ -44,6 +44,11 @@ def step_begun(worker: Worker, event: ev.StepBegun, policy: Policy) -> Move:
     return Move(replace(worker, pending=marked, heard_prompts=()))
 
 
+def session_launched(worker: Worker, event: ev.SessionLaunched, policy: Policy) -> Move:
+    """Whatever turn the last session was in ended with it."""
+    return Move(replace(worker, launch=event.launch, launched_at_unix=event.at, turn=Turn.OVER))
+
+
 def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Move:
     worker = replace(
         without_step(worker, event.step), session=Session.UP, turn=Turn.OVER, reports_events=event.reports_events

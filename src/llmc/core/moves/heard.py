@@ -19,6 +19,8 @@ NOTED_EVERY_SECS = 30.0
 
 def prompt_heard(worker: Worker, event: ev.PromptHeard, policy: Policy) -> Move:
     heard = (*worker.heard_prompts, event.sha256)[-HEARD_PROMPTS_KEPT:]
+    if event.outlived:
+        return Move(replace(worker, heard_prompts=heard), is_activity=False)
     worker = replace(
         worker,
         turn=_turn_begun(worker),
@@ -28,19 +30,23 @@ def prompt_heard(worker: Worker, event: ev.PromptHeard, policy: Policy) -> Move:
         blocked=None,
     )
     # A person may have typed into the terminal: the agent works again, whoever asked it to.
-    if worker.work in (Work.NEEDS_INPUT, Work.NEEDS_REVIEW):
+    if worker.work in (Work.NEEDS_INPUT, Work.NEEDS_REVIEW) and not _has_ended(worker):
         worker = replace(worker, work=Work.WORKING)
     return Move(worker, is_activity=not (worker.nudges and is_nudge(event.sha256, policy)))
 
 
 def _turn_begun(worker: Worker) -> Turn:
-    """A report may be read after the end of the agent that wrote it: no turn is open then."""
-    return worker.turn if worker.session in (Session.DOWN, Session.CRASHED) else Turn.OPEN
+    return worker.turn if _has_ended(worker) else Turn.OPEN
+
+
+def _has_ended(worker: Worker) -> bool:
+    """A report may be read after the end of the agent that wrote it: no turn is open then, and nobody works."""
+    return worker.session in (Session.DOWN, Session.CRASHED)
 
 
 def activity_heard(worker: Worker, event: ev.ActivityHeard, policy: Policy) -> Move:
     worker = replace(worker, turn=_turn_begun(worker), reports_events=True, blocked=None)
-    if worker.work is Work.NEEDS_INPUT:
+    if worker.work is Work.NEEDS_INPUT and not _has_ended(worker):
         worker = replace(worker, work=Work.WORKING)
     # Agents use tools all the time: that they are alive is noted now and then.
     if event.at - worker.last_activity_unix >= NOTED_EVERY_SECS:
