@@ -108,6 +108,19 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """A text for the agent's present session of which the agent has not said that it works on it."""
+
+    words: str
+    """How it begins."""
+    digests: tuple[str, ...]
+    queued: bool = False
+    """It waits in the agent's own queue, and would be lost with the session."""
+    heard: bool = False
+    """The agent has reported it, while another turn was open."""
+
+
+@dataclass(frozen=True, slots=True)
 class Blocked:
     """Something outside keeps the agent from working: no crash, and no work either."""
 
@@ -156,6 +169,7 @@ class Worker:
     step_count: int = 0
     heard_prompts: tuple[str, ...] = ()
     """Digests of the prompts that the agent itself has reported since the last one was sent to it, newest last."""
+    sent: tuple[Sent, ...] = ()
     conversation: str = ""
     """The agent's own name of the conversation about the task, where it tells one: it can be resumed by that."""
     feedback: str = ""

@@ -281,7 +281,8 @@ def test_looking_at_nobody_says_who_there_is(up: Story) -> None:
 def test_a_restart_keeps_the_work(up: Story) -> None:
     before = up.work("adam", "write a.txt x", "commit Add a")
     agent = up.pane("adam").pid
-    assert up.json("restart", "adam") == {"worker": "adam", "status": "needs_review"}
+    said = up.json("restart", "adam")
+    assert said == {"worker": "adam", "status": "needs_review", "lost": [], "resent": None}
     after = up.worker("adam")
     assert not is_running(agent)
     assert up.pane("adam").pid != agent

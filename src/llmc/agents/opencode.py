@@ -98,6 +98,7 @@ def agent() -> Agent:
         launch,
         load_pack("opencode"),
         clear="/new",
+        interrupt_keys=("Escape", "Escape"),
         reports_events=True,
         reports_start=True,
         resumes=True,

@@ -11,4 +11,4 @@ def launch(order: LaunchOrder) -> Launch:
 
 
 def agent() -> Agent:
-    return Agent("shell", launch, load_pack("generic"), clear="", exit_keys=("C-c", "C-d"))
+    return Agent("shell", launch, load_pack("generic"), clear="", interrupt_keys=("C-c",), exit_keys=("C-c", "C-d"))

@@ -35,6 +35,7 @@ from llmc.core.moves.change import (
 from llmc.core.moves.conflicts import back_in_conflict
 from llmc.core.moves.crashes import came_back
 from llmc.core.moves.lost import not_sent
+from llmc.core.moves.queued import with_sent
 from llmc.core.policy import Policy
 from llmc.model import Outcome, Proof, Session, Turn, Work, Worker
 
@@ -46,7 +47,7 @@ def step_begun(worker: Worker, event: ev.StepBegun, policy: Policy) -> Move:
 
 def session_launched(worker: Worker, event: ev.SessionLaunched, policy: Policy) -> Move:
     """Whatever turn the last session was in ended with it."""
-    return Move(replace(worker, launch=event.launch, launched_at_unix=event.at, turn=Turn.OVER))
+    return Move(replace(worker, launch=event.launch, launched_at_unix=event.at, turn=Turn.OVER, sent=()))
 
 
 def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Move:
@@ -78,6 +79,8 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
         return not_sent(worker, event, effect, policy)
     if isinstance(effect, ClearConversation):
         return Move(worker)
+    if isinstance(effect, Deliver):
+        worker = with_sent(worker, effect.text, event.outcome, event.proof)
     if event.outcome is Outcome.UNKNOWN:
         why = f"it is not known whether {worker.name} got the text: {event.reason}"
         return Move(replace(worker, resume_work=_kept_for_rebase(worker)), (Notify("unknown", why),), why)

@@ -9,6 +9,7 @@ from llmc.core.effects import Notify
 from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch
 from llmc.core.moves.conflicts import turn_ended_in_rebase
 from llmc.core.moves.interrupts import was_interrupted
+from llmc.core.moves.queued import still_queued, without_heard
 from llmc.core.moves.stuck import is_nudge
 from llmc.core.policy import Policy
 from llmc.model import Session, Turn, Work, Worker
@@ -26,6 +27,7 @@ def prompt_heard(worker: Worker, event: ev.PromptHeard, policy: Policy) -> Move:
         turn=_turn_begun(worker),
         reports_events=True,
         heard_prompts=heard,
+        sent=without_heard(worker.sent, event.sha256),
         conversation=event.conversation or worker.conversation,
         blocked=None,
     )
@@ -74,7 +76,9 @@ def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
         return Move(worker, detail="the turn is over, something still runs in the background")
     if was_interrupted(worker):
         return Move(replace(worker, reports_events=True, commit_sha=event.commit or worker.commit_sha))
-    worker = replace(worker, turn=Turn.OVER, reports_events=True, blocked=None, retries=0)
+    worker = replace(
+        worker, turn=Turn.OVER, reports_events=True, blocked=None, retries=0, sent=still_queued(worker.sent)
+    )
     if worker.work is Work.REBASING:
         return turn_ended_in_rebase(worker, event, policy)
     if worker.work in (Work.NEEDS_REVIEW, Work.ERROR):
