@@ -88,8 +88,9 @@ COMMANDS = (
             flag("--detach", "-d", text="in the background, until `llmc down`"),
             flag("--force", text="for scripts that say so: what a killed daemon left behind is never in the way"),
         ),
-        about="Shows what happens until Ctrl-C, which stops the agents. With --detach it answers when every worker "
-        "is up or has failed to come up, and goes on in the background.",
+        about="Shows what happens until Ctrl-C, which stops the agents, and asks first when one is in the middle of a "
+        "turn (a second Ctrl-C means yes). With --detach it answers when every worker is up or has failed to come up, "
+        "and goes on in the background.",
         codes=("1 it did not start, or an agent did not",),
     ),
     Command(
@@ -144,7 +145,7 @@ COMMANDS = (
             flag("--short", text="one short line, for a status line"),
         ),
         about="The columns: the worker, its status, what its terminal seems to show (ready, busy, asks, failed), its "
-        "task, how long ago something happened, and the signal that decided. `llmc explain WORKER` tells more.",
+        "task, how long ago something happened, and why. `llmc explain WORKER` tells more.",
     ),
     Command(
         "start",

@@ -49,18 +49,22 @@ def _require_place_to_work(site: Site) -> None:
 def _foreground(app: App, root: Root, args: Namespace) -> Result:
     keep_one_heap()
     with daemon_lock(root):
-        daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, changed=lambda _: _show(app, root))
-        _show(app, root)
+        asks = app.console.is_terminal and app.console.can_ask
+        daemon = Daemon(
+            lambda: open_site(root),
+            patrol=not args.no_patrol,
+            changed=lambda _: _show(app, root, daemon.farewell.words),
+            asks=asks,
+        )
+        _show(app, root, daemon.farewell.words)
         ending = daemon.run()
     words = "the agents were stopped" if ending is Ending.STOP_AGENTS else "the agents go on"
     return Result(f"the daemon has ended; {words}", {"ended": True})
 
 
-def _show(app: App, root: Root) -> None:
+def _show(app: App, root: Root, below: str) -> None:
     if app.console.is_terminal:
-        app.console.show(
-            f"{status_text(status_document(root), app.console.columns)}\n\nCtrl-C stops the agents and leaves"
-        )
+        app.console.show(f"{status_text(status_document(root), app.console.columns)}\n\n{below}")
 
 
 def _detached(app: App, site: Site, args: Namespace) -> Result:
