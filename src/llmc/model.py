@@ -172,6 +172,8 @@ class Worker:
     sent: tuple[Sent, ...] = ()
     conversation: str = ""
     """The agent's own name of the conversation about the task, where it tells one: it can be resumed by that."""
+    last_words: str = ""
+    """The last sentence that the agent said in its last turn; empty while a turn is open."""
     feedback: str = ""
     """What the reviewer said when the work was sent back."""
     blocked: Blocked | None = None

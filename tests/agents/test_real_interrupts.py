@@ -16,7 +16,7 @@ from testing.waiting import wait_until
 PATIENCE_SECS = 90.0
 WORDS = "I read the parser first, because every caller goes through it. "
 MORE = "Then I looked at the tests, at the docs, and at what others have said about both of them before. "
-LONG = "\n\n".join(f"{WORDS}{MORE}This was step {number}." for number in range(1, 9))
+LONG = "I read every caller.\n\n" + "\n\n".join(f"{WORDS}{MORE}This was step {number}." for number in range(1, 9))
 ESCAPE = "\x1b"
 DRAFT = "half a dra"
 

@@ -682,8 +682,8 @@ def test_evidence_has_signal_time_and_content():
 @pytest.mark.parametrize(
     ("event", "why"),
     [
-        (turn_over(None), "its turn ended with no commit"),
-        (turn_over(None, dirty=True), "its turn ended with uncommitted changes and no commit"),
+        (turn_over(None), "stopped without a commit"),
+        (turn_over(None, dirty=True), "stopped with uncommitted changes and without a commit"),
         (occurs(ev.PermissionWanted, "rm -rf build"), "it asks for permission: rm -rf build"),
         (occurs(ev.QuestionAsked, "which one?"), "it asks: which one?"),
         (occurs(ev.TurnFailed, "rate_limit", "resets 3pm"), "its turn failed (rate_limit): resets 3pm"),
@@ -833,7 +833,7 @@ def test_a_turn_that_ends_with_only_the_rejected_commit_is_no_rework():
     """The end of a turn is not "done": the commit that was sent back is still the same one."""
     ended = after(STANDING[Work.REJECTED], turn_over(A))
     assert ended.work is Work.NEEDS_INPUT
-    assert ended.evidence.detail == "its turn ended with no new commit since the rejection"
+    assert ended.evidence.detail == "stopped without a new commit since the rejection"
 
 
 @pytest.mark.lesson(16, "interrupts and deaths that nobody reports are seen by process and screen")

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import signal
+import subprocess
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fcntl import ioctl
 from pathlib import Path
+from struct import pack
+from termios import TIOCSWINSZ
 
 import pytest
 
-from llmc.model import Turn, Work
-from testing.story import SILENT, Story, script, told_in
+from llmc.model import Session, Turn, Work
+from testing.story import LLMC, SILENT, Story, script, told_in
 
 
 @pytest.fixture
@@ -69,6 +78,7 @@ def test_the_screen_of_an_agent_that_reports_nothing_moves_its_work(story: Story
     working(story, "adam", "sleep 2", "say I could not do it.")
     worker = story.wait("adam", Work.NEEDS_INPUT)
     assert worker.evidence.signal == "screen"
+    assert worker.evidence.detail == "stopped without a commit: I could not do it."
 
 
 def test_a_dialog_of_an_agent_that_reports_nothing_moves_its_work(story: Story) -> None:
@@ -76,3 +86,59 @@ def test_a_dialog_of_an_agent_that_reports_nothing_moves_its_work(story: Story) 
     working(story, "adam", "sleep 2", "permit rm -r build")
     worker = story.wait("adam", Work.NEEDS_INPUT)
     assert "dialog" in worker.evidence.detail
+
+
+# --- Ctrl-C in the foreground -------------------------------------------------------------------------
+
+
+@contextmanager
+def foreground(story: Story) -> Iterator[tuple[subprocess.Popen[bytes], int, list[bytes]]]:
+    """`llmc up` in a terminal: the process, its keyboard, and what it has shown."""
+    keyboard, terminal = pty.openpty()
+    ioctl(terminal, TIOCSWINSZ, pack("HHHH", 40, 160, 0, 0))
+    argv = [*LLMC, "--root", story.root.path, "up"]
+    process = subprocess.Popen(argv, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)
+    os.close(terminal)
+    shown: list[bytes] = []
+
+    def read() -> None:
+        with suppress(OSError):
+            while data := os.read(keyboard, 65536):
+                shown.append(data)
+
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        yield process, keyboard, shown
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("answer", [b"y\n", None])
+def test_an_interrupt_of_the_foreground_asks_in_the_middle_of_a_turn(story: Story, answer: bytes | None) -> None:
+    story.begin("adam")
+    with foreground(story) as (process, keyboard, shown):
+
+        def said(words: str) -> bool:
+            return words.encode() in b"".join(shown)
+
+        story.wait("adam", session=Session.UP)
+        working(story, "adam", "hang")
+        story.until(lambda: story.worker("adam").turn is Turn.OPEN)
+        process.send_signal(signal.SIGINT)
+        story.until(lambda: said("adam is in the middle of a turn. Stop all the same?"))
+        os.write(keyboard, b"n\n")
+        shown.clear()
+        story.until(lambda: said("Ctrl-C stops the agents and leaves"))
+        assert story.worker("adam").session is Session.UP
+        shown.clear()
+        process.send_signal(signal.SIGINT)
+        story.until(lambda: said("Stop all the same?"))
+        if answer is None:
+            process.send_signal(signal.SIGINT)
+        else:
+            os.write(keyboard, answer)
+        story.until(lambda: said("stopping adam"))
+        story.until(lambda: process.poll() is not None)
+        story.until(lambda: said("the agents were stopped"))
+    assert story.worker("adam").session is Session.DOWN

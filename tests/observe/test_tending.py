@@ -73,7 +73,7 @@ def test_the_end_of_a_turn_without_a_commit_asks_for_the_person(story: Story) ->
     report(story, "adam", "turn_end")
     tend(story)
     worker = story.worker("adam")
-    assert (worker.work, worker.evidence.detail) == (Work.NEEDS_INPUT, "its turn ended with no commit")
+    assert (worker.work, worker.evidence.detail) == (Work.NEEDS_INPUT, "stopped without a commit")
 
 
 @pytest.mark.lesson(14, "the end of a turn is not the end of the work: git decides")
@@ -84,7 +84,7 @@ def test_uncommitted_changes_are_named_as_the_reason(story: Story) -> None:
     tend(story)
     worker = story.worker("adam")
     assert worker.work is Work.NEEDS_INPUT
-    assert worker.evidence.detail == "its turn ended with uncommitted changes and no commit"
+    assert worker.evidence.detail == "stopped with uncommitted changes and without a commit"
 
 
 @pytest.mark.lesson(20, "who has something running in the background is busy")
@@ -253,7 +253,7 @@ def test_rejected_work_that_only_moved_is_no_rework(story: Story) -> None:
     report(story, "adam", "turn_end")
     tend(story)
     worker = story.worker("adam")
-    assert worker.evidence.detail == "its turn ended with no new commit since the rejection"
+    assert worker.evidence.detail == "stopped without a new commit since the rejection"
     assert worker.work is Work.NEEDS_INPUT
     story.git("commit", "--quiet", "--amend", "-m", "Add a, in better words", cwd=worktree)
     tend(story)

@@ -35,7 +35,13 @@ const kind = (error) => {
 export const Llmc = async () => {
   report("session_start", { reason: "startup" })
   let ended = false // the end of the turn is told already, and opencode says more than once that it is idle
+  let said = ""
+  const answers = new Set()
   const on = {
+    "message.updated": (p) => { if (p.info?.role === "assistant") answers.add(p.info.id) },
+    "message.part.updated": ({ part }) => {
+      if (part?.type === "text" && answers.has(part.messageID) && !children.has(part.sessionID)) said = part.text
+    },
     "session.created": (p) => { if (p.info?.parentID) children.add(p.info.id) },
     "permission.asked": (p) => report("permission", { tool: p.permission, command: asked(p) }),
     "question.asked": (p) => report("question", { text: p.questions?.[0]?.question || "" }),
@@ -47,7 +53,7 @@ export const Llmc = async () => {
       if (p.error?.name === "MessageAbortedError") report("interrupted", {})
       else report("failure", { kind: kind(p.error), message: p.error?.data?.message || p.error?.name || "" })
     },
-    "session.idle": () => { if (!ended) report("turn_end", {}); ended = true },
+    "session.idle": () => { if (!ended) report("turn_end", { text: said }); ended = true },
   }
   return {
     event: async ({ event }) => {
@@ -58,6 +64,7 @@ export const Llmc = async () => {
     "chat.message": async (input, output) => {
       if (children.has(input.sessionID)) return
       ended = false
+      said = ""
       report("prompt", { text: text(output.parts), conversation: input.sessionID })
     },
     "tool.execute.before": async (input) => {

@@ -21,6 +21,8 @@ KINDS = frozenset(
         "session_end",
     )
 )
+SAID_IN = ("text", "last_message", "command", "tool", "message", "reason")
+"""The keys that may hold the words of a report, the first that does counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def read_report(data: Mapping[str, object]) -> Report | None:
     kind = str(data.get("event", ""))
     if kind not in KINDS:
         return None
-    text = next((str(data[key]) for key in ("text", "command", "tool", "message", "reason") if data.get(key)), "")
+    text = next((str(data[key]) for key in SAID_IN if data.get(key)), "")
     if kind == "prompt":
         return prompt_report(text, str(data.get("sha256") or ""), str(data.get("conversation") or ""))
     return Report(kind, text, "", bool(data.get("background")), str(data.get("kind", "unknown")))

@@ -101,6 +101,7 @@ def _worker(
         session = "down"
     shown = {field: value for field, value in worker.items() if field not in NOT_SHOWN}
     shown["session"] = session
+    shown["last_words"] = worker.get("last_words") or None
     shown["status"] = _status_of(worker["work"], session)
     shown["attention"] = _attention(attention, session, now)
     return shown
@@ -209,7 +210,7 @@ def _cells(worker: dict[str, Any]) -> tuple[str, ...]:
     attention = ATTENTION_SHOWN.get(worker["attention"]["state"], "")
     task = one_line(worker["current_prompt"] or "", PROMPT_WIDTH) or ("ready for a task" if status == "idle" else "")
     evidence = worker.get("evidence") or {}
-    why = one_line(f"{evidence.get('signal', '')} {evidence.get('detail', '')}".strip(), WHY_WIDTH)
+    why = one_line(evidence.get("detail") or evidence.get("signal") or "", WHY_WIDTH)
     since = age(now - float(worker.get("last_activity_unix") or now))
     return worker["name"], status + hidden, attention, task, since, why
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import dropwhile
 
 from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box, times_shown
 from llmc.core.cues import Cue, View
@@ -77,6 +78,8 @@ class Reading:
     matched: Cue | None = None
     composer: str | None = None
     """What is typed and not submitted; None when no composer was found."""
+    said: str = ""
+    """The last words of the agent above it."""
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -102,10 +105,19 @@ def read_screen(pack: Pack, screen: Screen) -> Reading:
     typed = view.box.text if view.box else None
     found = [(cue, groups) for cue in pack.cues if (groups := cue.found(view)) is not None]
     if found:
-        return _decided(pack, found, typed)
+        return replace(_decided(pack, found, typed), said=_words(pack, view))
     if typed is not None:
-        return Reading("READY", None, GUESS, "composer", pack.label, SUMMARIES["READY"], composer=typed)
+        guess = Reading("READY", None, GUESS, "composer", pack.label, SUMMARIES["READY"], composer=typed)
+        return replace(guess, said=_words(pack, view))
     return Reading("UNKNOWN", pack=pack.label, summary="nothing on the screen is recognised")
+
+
+def _words(pack: Pack, view: View) -> str:
+    """Without the prompt that it answers: that is by whoever typed it, and goes on where lines are indented."""
+    lines = list(view.said)
+    if pack.composer is not None and lines and pack.composer.prompt.search(lines[0]):
+        lines = list(dropwhile(lambda line: line.startswith(" "), lines[1:]))
+    return "\n".join(lines)
 
 
 def _decided(pack: Pack, found: Sequence[tuple[Cue, Mapping[str, str]]], typed: str | None) -> Reading:

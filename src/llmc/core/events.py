@@ -135,6 +135,8 @@ class TurnEnded(Fact):
     """Shells or sub-agents of this turn still run: busy, not done."""
     elsewhere: str = ""
     """Where commits of the worktree are that its branch does not have; empty when there are none."""
+    said: str = ""
+    """What the agent said last, as far as it tells or its screen shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,8 @@ class ScreenRead(Fact):
     state: str
     detail: str | None = None
     confident: bool = False
+    said: str = ""
+    """What stands above its input line."""
     rested: bool = False
     """It was seen at work before, or has been like this for long: an agent may be slow to begin."""
 

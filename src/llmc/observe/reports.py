@@ -14,6 +14,7 @@ from llmc.git.repository import status
 from llmc.model import Worker
 from llmc.observe.attention import note_reports
 from llmc.observe.branches import new_work, work_elsewhere
+from llmc.observe.terminals import said_on_screen
 from llmc.site import Site, local_offset
 from llmc.store.spool import SpooledEvent, pending, take
 
@@ -100,7 +101,8 @@ def _as_events(site: Site, worker: Worker, reports: Iterable[tuple[Report, float
                 return ev.TurnInterrupted(at, "report", branch()[0])
             case "turn_end":
                 commit, dirty, elsewhere = branch()
-                return ev.TurnEnded(at, commit, dirty, report.background, elsewhere)
+                said = report.text or said_on_screen(site, worker)
+                return ev.TurnEnded(at, commit, dirty, report.background, elsewhere, said)
         return None
 
     found = (event(report, at) for report, at in reports)

@@ -54,7 +54,7 @@ def _event(site: Site, worker: Worker, seen: Seen) -> ev.Fact:
     if _shows_interrupt(worker, seen):
         return ev.TurnInterrupted(at, "screen", new_work(site, worker))
     rested = seen.call is not None or at - seen.standing.changed_at >= RESTED_AFTER_SECS
-    return ev.ScreenRead(at, reading.state, reading.detail, reading.state != "UNKNOWN", rested)
+    return ev.ScreenRead(at, reading.state, reading.detail, reading.state != "UNKNOWN", reading.said, rested)
 
 
 def _shows_interrupt(worker: Worker, seen: Seen) -> bool:

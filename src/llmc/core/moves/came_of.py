@@ -81,6 +81,7 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
         return Move(worker)
     if isinstance(effect, Deliver):
         worker = with_sent(worker, effect.text, event.outcome, event.proof)
+        worker = worker if worker.reports_events else replace(worker, last_words="")
     if event.outcome is Outcome.UNKNOWN:
         why = f"it is not known whether {worker.name} got the text: {event.reason}"
         return Move(replace(worker, resume_work=_kept_for_rebase(worker)), (Notify("unknown", why),), why)

@@ -93,6 +93,7 @@ def idle(worker: Worker) -> Worker:
             conflicted_files=(),
             resolution_attempts=0,
             conversation="",
+            last_words="",
             feedback="",
             blocked=None,
             retries=0,
@@ -139,6 +140,10 @@ def for_review(worker: Worker, sha: str) -> Move:
 def needs_input(worker: Worker, why: str) -> Move:
     notice = Notify("needs_input", f"{worker.name} waits for you: {why}")
     return Move(replace(worker, work=Work.NEEDS_INPUT, resume_work=None), (notice,), why)
+
+
+def with_last_words(what: str, worker: Worker) -> str:
+    return f"{what}: {worker.last_words}" if worker.last_words else what
 
 
 def not_on_its_branch(worker: Worker, where: str) -> str:

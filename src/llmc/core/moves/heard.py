@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from llmc.core import events as ev
 from llmc.core.effects import Notify
-from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch
+from llmc.core.last_words import last_sentence
+from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch, with_last_words
 from llmc.core.moves.conflicts import turn_ended_in_rebase
 from llmc.core.moves.interrupts import was_interrupted
 from llmc.core.moves.queued import still_queued, without_heard
@@ -27,6 +28,7 @@ def prompt_heard(worker: Worker, event: ev.PromptHeard, policy: Policy) -> Move:
         turn=_turn_begun(worker),
         reports_events=True,
         heard_prompts=heard,
+        last_words=worker.last_words if worker.turn is Turn.OPEN else "",
         sent=without_heard(worker.sent, event.sha256),
         conversation=event.conversation or worker.conversation,
         blocked=None,
@@ -77,7 +79,13 @@ def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
     if was_interrupted(worker):
         return Move(replace(worker, reports_events=True, commit_sha=event.commit or worker.commit_sha))
     worker = replace(
-        worker, turn=Turn.OVER, reports_events=True, blocked=None, retries=0, sent=still_queued(worker.sent)
+        worker,
+        turn=Turn.OVER,
+        reports_events=True,
+        blocked=None,
+        retries=0,
+        sent=still_queued(worker.sent),
+        last_words=last_sentence(event.said),
     )
     if worker.work is Work.REBASING:
         return turn_ended_in_rebase(worker, event, policy)
@@ -93,8 +101,9 @@ def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
 
 
 def _why_not_done(worker: Worker, event: ev.TurnEnded) -> str:
+    what = "stopped without a commit"
     if event.dirty:
-        return "its turn ended with uncommitted changes and no commit"
-    if worker.rejected_sha is not None:
-        return "its turn ended with no new commit since the rejection"
-    return "its turn ended with no commit"
+        what = "stopped with uncommitted changes and without a commit"
+    elif worker.rejected_sha is not None:
+        what = "stopped without a new commit since the rejection"
+    return with_last_words(what, worker)
