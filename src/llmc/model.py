@@ -108,6 +108,19 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """A text for the agent's present session of which the agent has not said that it works on it."""
+
+    words: str
+    """How it begins."""
+    digests: tuple[str, ...]
+    queued: bool = False
+    """It waits in the agent's own queue, and would be lost with the session."""
+    heard: bool = False
+    """The agent has reported it, while another turn was open."""
+
+
+@dataclass(frozen=True, slots=True)
 class Blocked:
     """Something outside keeps the agent from working: no crash, and no work either."""
 
@@ -141,6 +154,11 @@ class Worker:
     """What to return to when the error is mended or the rebase is over."""
     reports_events: bool = False
     """Whether this agent was seen to report its own events."""
+    launch: str = ""
+    """The id of the agent's present session, given to it when it was started: its reports carry it."""
+    launched_at_unix: float | None = None
+    took_up: str = ""
+    """The earlier conversation that the present session was started with."""
     stopped_by_user: bool = False
     crash_count: int = 0
     last_crash_unix: float | None = None
@@ -153,8 +171,11 @@ class Worker:
     step_count: int = 0
     heard_prompts: tuple[str, ...] = ()
     """Digests of the prompts that the agent itself has reported since the last one was sent to it, newest last."""
+    sent: tuple[Sent, ...] = ()
     conversation: str = ""
     """The agent's own name of the conversation about the task, where it tells one: it can be resumed by that."""
+    last_words: str = ""
+    """The last sentence that the agent said in its last turn; empty while a turn is open."""
     feedback: str = ""
     """What the reviewer said when the work was sent back."""
     blocked: Blocked | None = None

@@ -47,7 +47,7 @@ def cut_power_on_a_command(world: World) -> bool:
             ("accept", name, "--message", f"Land {token}"),
             ("rebase", name),
             ("reset", name, "--yes"),
-            ("restart", name),
+            ("restart", name, "--yes"),
         )
     )
     process = world.spawn(*words)

@@ -66,7 +66,7 @@ def start_over(world: World, name: str) -> None:
 
 
 def restart(world: World, name: str) -> None:
-    world.run("restart", name)
+    world.run("restart", name, "--yes")
 
 
 def look(world: World, name: str) -> None:

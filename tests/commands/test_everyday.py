@@ -85,7 +85,10 @@ def test_one_can_wait_for_the_end(up: Story) -> None:
 def test_a_turn_without_a_commit_needs_the_person_and_a_message_lets_it_go_on(up: Story) -> None:
     up.task("adam", "say what now?")
     waiting = up.wait("adam", Work.NEEDS_INPUT)
-    assert waiting.evidence.detail == "its turn ended with no commit"
+    assert waiting.evidence.detail == "stopped without a commit: what now?"
+    assert waiting.last_words == up.json("status")["workers"][0]["last_words"] == "what now?"
+    up.until(lambda: any("what now?" in notice.detail for notice in up.events("adam", "notice")))
+    assert "stopped without a commit: what now?" in up.llmc("status").out
     said = up.json("message", "adam", script("write a.txt x", "commit Add a"))
     assert (said["outcome"], said["proof"]) == ("delivered", "hook")
     done = up.wait("adam", Work.NEEDS_REVIEW)
@@ -95,7 +98,7 @@ def test_a_turn_without_a_commit_needs_the_person_and_a_message_lets_it_go_on(up
 def test_uncommitted_changes_need_the_person(up: Story) -> None:
     up.task("adam", "write half.txt x")
     waiting = up.wait("adam", Work.NEEDS_INPUT)
-    assert waiting.evidence.detail == "its turn ended with uncommitted changes and no commit"
+    assert waiting.evidence.detail.startswith("stopped with uncommitted changes and without a commit")
 
 
 def test_a_permission_dialog_needs_the_person_and_takes_no_message(up: Story) -> None:
@@ -156,7 +159,7 @@ def test_work_that_comes_back_unchanged_needs_the_person(up: Story) -> None:
     first = up.work("adam", "write a.txt x", "commit Add a")
     up.llmc("reject", "adam", f"No.\n{script('say I think it is fine')}")
     waiting = up.wait("adam", Work.NEEDS_INPUT)
-    assert waiting.evidence.detail == "its turn ended with no new commit since the rejection"
+    assert waiting.evidence.detail == "stopped without a new commit since the rejection: I think it is fine"
     assert waiting.rejected_sha == first.commit_sha
 
 
@@ -281,7 +284,8 @@ def test_looking_at_nobody_says_who_there_is(up: Story) -> None:
 def test_a_restart_keeps_the_work(up: Story) -> None:
     before = up.work("adam", "write a.txt x", "commit Add a")
     agent = up.pane("adam").pid
-    assert up.json("restart", "adam") == {"worker": "adam", "status": "needs_review"}
+    said = up.json("restart", "adam")
+    assert said == {"worker": "adam", "status": "needs_review", "lost": [], "resent": None}
     after = up.worker("adam")
     assert not is_running(agent)
     assert up.pane("adam").pid != agent

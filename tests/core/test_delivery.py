@@ -74,6 +74,19 @@ def test_the_agent_reports_the_prompt():
     assert progress.attempts == 1
 
 
+@pytest.mark.parametrize(
+    ("in_same_turn", "outcome"),
+    [
+        (True, Outcome.QUEUED),  # Claude Code 2.1.325 reports a prompt when it puts it aside
+        (False, Outcome.DELIVERED),  # the turn was over by then
+    ],
+)
+def test_a_prompt_that_is_reported_in_the_middle_of_a_turn_is_queued(in_same_turn, outcome):
+    heard = {**HEARD, "in_turn": True, "in_same_turn": in_same_turn}
+    action, _ = play((SOON, IN_TURN, PASTE), (SOON, FILLED, SUBMIT), (SOON, heard, END), reports_events=True)
+    assert ended(action) == (outcome, Proof.HOOK)
+
+
 @pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
 def test_the_composer_was_filled_and_is_empty():
     action, progress = play(*SENT, *QUIET)
@@ -311,10 +324,11 @@ def test_a_swallowed_enter_is_pressed_again():
     assert (progress.attempts, progress.submits) == (1, 2)
 
 
+@pytest.mark.lesson(44, "after an Enter nobody promises that nothing was taken")
 def test_an_enter_that_is_never_taken_is_given_up():
     again = [(LATER * 2**n, FILLED, SUBMIT) for n in range(MAX_SUBMITS - 1)]
     action, progress = play(*SENT, *again, (LATER, FILLED, LOOK), (LATER * 2**MAX_SUBMITS, FILLED, END))
-    assert ended(action) == (Outcome.UNDELIVERED, Proof.NONE)
+    assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
     assert "does not take the Enter" in action.reason
     assert progress.submits == MAX_SUBMITS == 5
 
@@ -421,6 +435,7 @@ def test_nothing_is_sent_twice_or_blindly(scenes, reports):
 
 
 @pytest.mark.lesson(1, "a receipt says delivered, queued, undelivered or unknown, and never guesses success")
+@pytest.mark.lesson(44, "after an Enter nobody promises that nothing was taken")
 @given(st.lists(st.one_of(LIKELY, ANYTHING), max_size=60), REPORTS)
 def test_nothing_is_claimed_without_proof(scenes, reports):
     seen = list(history(scenes, reports))
@@ -434,7 +449,9 @@ def test_nothing_is_claimed_without_proof(scenes, reports):
             proven = reports.get("events_proven", False)
             assert last.heard if end.proof is Proof.HOOK else emptied and not proven
         case Outcome.QUEUED:
-            assert emptied
+            assert emptied if end.proof is Proof.COMPOSER else last.heard
+        case Outcome.UNDELIVERED:
+            assert Do.SUBMIT not in done
         case Outcome.UNKNOWN:
             assert Do.PASTE in done or last.heard
     assert (end.proof is Proof.NONE) == (end.outcome in (Outcome.UNDELIVERED, Outcome.UNKNOWN)) == bool(end.reason)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llmc.core.fusion import fuse
+from llmc.core.fusion import INTERRUPTED_AFTER_SECS, fuse
 
 LONG_AGO, BEFORE, SINCE = 1.0, 3.0, 5.0
 NOW = 10.0
@@ -75,6 +75,20 @@ def test_any_other_screen_does_not(screen: dict[str, Any]) -> None:
     fused = fuse(signal("hook", "BUSY", BEFORE), None, screen, NOW)
     assert fused is not None
     assert (fused["source"], fused["state"]) == ("hook", "BUSY")
+
+
+@pytest.mark.lesson(43, "an interrupt that nobody reports is a fact: the screen that says so ends the turn")
+@pytest.mark.parametrize("told", ["BUSY", "NEEDS_CONFIRMATION", "READY"])
+def test_an_interrupt_that_the_screen_shows_ends_what_was_told_before(told: str) -> None:
+    fused = fuse(signal("hook", told, BEFORE), None, seen("READY", detail="interrupted"), NOW)
+    assert fused is not None
+    assert (fused["source"], fused["state"], fused["detail"]) == ("screen", "READY", "interrupted")
+
+
+@pytest.mark.parametrize(("later", "state"), [(1.0, "BUSY"), (INTERRUPTED_AFTER_SECS, "READY")])
+def test_a_tool_that_was_stopped_with_the_turn_may_be_reported_after_it(later: float, state: str) -> None:
+    shown = seen("READY", detail="interrupted")
+    assert (fuse(signal("hook", "BUSY", SINCE + 1), None, shown, SINCE + 1 + later) or {})["state"] == state
 
 
 @pytest.mark.parametrize(("told", "believed"), [("BUSY", True), ("NEEDS_CONFIRMATION", True), ("ERROR", False)])

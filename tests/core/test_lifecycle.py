@@ -112,6 +112,8 @@ HEARD = occurs(ev.PromptHeard, "d" * 64)
 TOOL = occurs(ev.ActivityHeard, "Edit")
 PERMISSION = occurs(ev.PermissionWanted, "rm")
 QUESTION = occurs(ev.QuestionAsked, "which?")
+INTERRUPTED = occurs(ev.TurnInterrupted, "report")
+INTERRUPTED_SCREEN = occurs(ev.TurnInterrupted, "screen")
 TURN_FAILED = occurs(ev.TurnFailed, "rate_limit")
 ANSWER = occurs(ev.AnswerGiven, "yes")
 REVIEW_OPENED = occurs(ev.ReviewOpened)
@@ -128,6 +130,8 @@ CLOSED = occurs(ev.AgentExited, 0)
 CRASHED = occurs(ev.AgentExited, 1)
 QUIET = occurs(ev.ScreenRead, "READY")
 SURELY_QUIET = occurs(ev.ScreenRead, "READY", confident=True)
+SURELY_RESTED = occurs(ev.ScreenRead, "READY", confident=True, rested=True)
+SURELY_ASKS = occurs(ev.ScreenRead, "NEEDS_CONFIRMATION", "permission", confident=True)
 SURELY_BUSY = occurs(ev.ScreenRead, "BUSY", confident=True)
 GONE = occurs(ev.SessionVanished)
 GRACE_OVER = runs_out(COMMIT_GRACE)
@@ -137,7 +141,9 @@ SILENCE = occurs(ev.SilenceLasted)
 SCREEN_MOVED = occurs(ev.ScreenMoved)
 CONFIRMED = occurs(ev.DialogConfirmed, "git status")
 BEGUN = came_of(ev.StepBegun)
+LAUNCHED = came_of(ev.SessionLaunched, "5e551011")
 READY = came_of(ev.SessionReady, True)
+OUTLIVED = occurs(ev.PromptHeard, "d" * 64, outlived=True)
 STOPPED = came_of(ev.SessionStopped)
 NOT_STARTED = came_of(ev.SessionFailed, "no key")
 START_ASKS = came_of(ev.StartWaits, "Do you trust it?", "1 Yes; 2 No")
@@ -232,6 +238,9 @@ ROWS = [
     Row("nuke",                           REMOVAL,                      "I W N R J B E"),
     # what the agent reports
     Row("prompt accepted",                HEARD,                        "I W W W J B E"),
+    Row("prompt of an ended session",     OUTLIVED,                     "I W N R J B E", fields=OVER),
+    Row("prompt after its end",           HEARD,                        "I W N R J B E", fields=DOWN),
+    Row("a tool after its end",           TOOL,                         "I W N R J B E", fields=DOWN),
     Row("a tool is used",                 TOOL,                         "I W W R J B E"),
     Row("permission wanted",              PERMISSION,                   "I N N R N B E"),
     Row("question asked",                 QUESTION,                     "I N N R N B E"),
@@ -244,6 +253,10 @@ ROWS = [
     Row("turn over, skipped",             turn_over(None),              "- - - - - N -", fields=NOTHING_THERE),
     Row("turn over, elsewhere",           turn_over(B, elsewhere="a detached HEAD"), "R N N R N B E"),
     Row("turn over, rebase begins",       turn_over(A),                 "- - - - - B -", REBASE),
+    Row("interrupted",                    INTERRUPTED,                  "I N N R N B E"),
+    Row("interrupted, by its screen",     INTERRUPTED_SCREEN,           "I N N R N B E", fields=OPEN),
+    Row("interrupted, text on its way",   INTERRUPTED_SCREEN,           "I W N R J B E", TEXT, fields=OPEN),
+    Row("interrupted, turn over",         INTERRUPTED_SCREEN,           "I W N R J B E", fields=OVER),
     Row("turn failed",                    TURN_FAILED,                  "I N N R N B E"),
     # what git, the screen, the process and the clock show
     Row("commit, turn over",              commit(B),                    "R R R R R B E", fields=OVER),
@@ -268,6 +281,11 @@ ROWS = [
     Row("rebase not begun",               ABORTED,                      "I W N R J B E", REBASE),
     Row("screen quiet",                   SURELY_QUIET,                 "I W N R J B E"),
     Row("screen quiet, assist",           SURELY_QUIET,                 "I N N R N B E", policy=ASSIST),
+    Row("screen quiet, no reports",       SURELY_QUIET,                 "I W N R J B E", fields=SILENT),
+    Row("screen at rest",                 SURELY_RESTED,                "I W N R J B E"),
+    Row("screen at rest, no reports",     SURELY_RESTED,                "I N N R N B E", fields=SILENT),
+    Row("screen asks",                    SURELY_ASKS,                  "I W N R J B E"),
+    Row("screen asks, no reports",        SURELY_ASKS,                  "I N N R N B E", fields=SILENT),
     Row("screen quiet, commit",           QUIET,                        "- R N R R B E", fields=SILENT_COMMIT),
     Row("screen busy, assist",            SURELY_BUSY,                  "I W N R J B E", policy=ASSIST),
     Row("agent closed",                   CLOSED,                       "I W N R J B E", policy=AUTO),
@@ -285,6 +303,7 @@ ROWS = [
     Row("grace over, no commit",          GRACE_OVER,                   "I W N - J B E", fields=GRACE_NOTHING),
     # what came of an effect
     Row("begun",                          BEGUN,                        "I W N R J B E", TEXT),
+    Row("session launched",               LAUNCHED,                     "I W N R J B E", START),
     Row("session ready",                  READY,                        "I W N R J B W", START),
     Row("ready, was idle",                READY,                        "- - - - - - I", START, fields=WAS_IDLE),
     Row("ready, waited",                  READY,                        "- - - - - - N", START, fields=WAS_WAITING),
@@ -669,8 +688,8 @@ def test_evidence_has_signal_time_and_content():
 @pytest.mark.parametrize(
     ("event", "why"),
     [
-        (turn_over(None), "its turn ended with no commit"),
-        (turn_over(None, dirty=True), "its turn ended with uncommitted changes and no commit"),
+        (turn_over(None), "stopped without a commit"),
+        (turn_over(None, dirty=True), "stopped with uncommitted changes and without a commit"),
         (occurs(ev.PermissionWanted, "rm -rf build"), "it asks for permission: rm -rf build"),
         (occurs(ev.QuestionAsked, "which one?"), "it asks: which one?"),
         (occurs(ev.TurnFailed, "rate_limit", "resets 3pm"), "its turn failed (rate_limit): resets 3pm"),
@@ -841,7 +860,7 @@ def test_a_turn_that_ends_with_only_the_rejected_commit_is_no_rework():
     """The end of a turn is not "done": the commit that was sent back is still the same one."""
     ended = after(STANDING[Work.REJECTED], turn_over(A))
     assert ended.work is Work.NEEDS_INPUT
-    assert ended.evidence.detail == "its turn ended with no new commit since the rejection"
+    assert ended.evidence.detail == "stopped without a new commit since the rejection"
 
 
 @pytest.mark.lesson(16, "interrupts and deaths that nobody reports are seen by process and screen")

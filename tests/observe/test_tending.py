@@ -73,7 +73,7 @@ def test_the_end_of_a_turn_without_a_commit_asks_for_the_person(story: Story) ->
     report(story, "adam", "turn_end")
     tend(story)
     worker = story.worker("adam")
-    assert (worker.work, worker.evidence.detail) == (Work.NEEDS_INPUT, "its turn ended with no commit")
+    assert (worker.work, worker.evidence.detail) == (Work.NEEDS_INPUT, "stopped without a commit")
 
 
 @pytest.mark.lesson(14, "the end of a turn is not the end of the work: git decides")
@@ -84,7 +84,7 @@ def test_uncommitted_changes_are_named_as_the_reason(story: Story) -> None:
     tend(story)
     worker = story.worker("adam")
     assert worker.work is Work.NEEDS_INPUT
-    assert worker.evidence.detail == "its turn ended with uncommitted changes and no commit"
+    assert worker.evidence.detail == "stopped with uncommitted changes and without a commit"
 
 
 @pytest.mark.lesson(20, "who has something running in the background is busy")
@@ -146,6 +146,32 @@ def test_who_is_killed_before_the_files_are_taken_leaves_nothing_to_count_twice(
     report(story, "adam", "prompt", sha256=f"{3:064}")
     assert "hook.prompt" in tend(story)
     assert story.worker("adam").heard_prompts == (*kept.heard_prompts, f"{3:064}")
+
+
+@pytest.mark.lesson(43, "an interrupt that nobody reports is a fact: the screen that says so ends the turn")
+@pytest.mark.parametrize("event", ["prompt", "activity", "permission", "interrupted", "turn_end", "failure"])
+@pytest.mark.parametrize("of", [{"session": "before"}, {}])
+def test_a_late_report_of_the_session_before_moves_nothing(story: Story, event: str, of: dict[str, str]) -> None:
+    """The one without a session is older than the present one."""
+    for work, turn in ((Work.WORKING, Turn.OPEN), (Work.NEEDS_INPUT, Turn.OVER)):
+        if not story.root.exists:
+            at_work(story)
+        story.rewrite("adam", work=work, turn=turn, launch="now", launched_at_unix=2_000.0)
+        before = story.worker("adam")
+        report(story, "adam", event, sha256="0" * 64, **of)
+        tend(story)
+        after = story.worker("adam")
+        assert (after.work, after.turn, after.evidence) == (before.work, before.turn, before.evidence)
+        assert not Path(story.root.attention_file("adam")).exists()
+    assert story.worker("adam").heard_prompts == (("0" * 64,) * 2 if event == "prompt" else ())
+
+
+@pytest.mark.parametrize("of", [{"session": "now"}, {}])
+def test_a_report_of_the_present_session_counts(story: Story, of: dict[str, str]) -> None:
+    at_work(story, launch="now", launched_at_unix=500.0)
+    report(story, "adam", "turn_end", **of)
+    tend(story)
+    assert story.worker("adam").turn is Turn.OVER
 
 
 def test_what_is_no_report_holds_up_nothing(story: Story) -> None:
@@ -227,7 +253,7 @@ def test_rejected_work_that_only_moved_is_no_rework(story: Story) -> None:
     report(story, "adam", "turn_end")
     tend(story)
     worker = story.worker("adam")
-    assert worker.evidence.detail == "its turn ended with no new commit since the rejection"
+    assert worker.evidence.detail == "stopped without a new commit since the rejection"
     assert worker.work is Work.NEEDS_INPUT
     story.git("commit", "--quiet", "--amend", "-m", "Add a, in better words", cwd=worktree)
     tend(story)

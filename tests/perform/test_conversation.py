@@ -18,9 +18,11 @@ import pytest
 
 from llmc.agents import claude, demo_agent, registry
 from llmc.core import events as ev
+from llmc.core.digest import prompt_digests
 from llmc.host.processes import is_running
 from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
 from llmc.observe.tending import tend_work
+from llmc.perform.conversation import Terminal
 from llmc.perform.settle import Settled, ask, settle
 from testing.prompt_line import agent_table, commands_typed
 from testing.story import LLMC, SILENT, Story, end_abruptly, script, told_in
@@ -240,6 +242,26 @@ def test_an_earlier_text_of_the_same_words_proves_nothing(story: Story) -> None:
     begun(story, text)
     end_abruptly(story.pane("adam").server_pid)
     assert receipt_of(settle(story.site, "adam")).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.lesson(45, "two identical texts need two proofs")
+def test_the_report_of_a_queued_text_does_not_prove_the_next_one_of_the_same_words(story: Story) -> None:
+    online(story)
+    send(story, script("hang"))
+    story.until(lambda: "Working" in story.screen("adam"))
+    text = script("nothing")
+    assert receipt_of(send(story, text)).outcome is Outcome.QUEUED
+    (sent,) = story.worker("adam").sent
+    worker, digests = story.worker("adam"), prompt_digests(text)
+    terminal = Terminal(
+        story.site, worker, story.site.agent_of(worker), story.site.tmux, "", text, digests, story.site.now(), False
+    )
+    assert not terminal.heard([sent.digests[0]])
+    assert terminal.heard([sent.digests[0]] * 2)
+
+    story.press("adam", "Escape")
+    story.look_until("adam", lambda: story.prompts("adam") == 2)
+    assert story.worker("adam").sent == ()
 
 
 # --- what the agent wrote down itself ---------------------------------------------------------------

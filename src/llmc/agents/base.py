@@ -71,6 +71,8 @@ class Agent:
     """How long its prompt must stay, where no report tells of its start: some draw a dialog over it later."""
     resumes: bool = False
     """Whether it can take up a conversation from before, which it names in its reports."""
+    interrupt_keys: tuple[str, ...] = ("Escape",)
+    """What ends a running turn: one after the other, with a look in between."""
     exit_keys: tuple[str, ...] = ("C-c",)
     """What asks the CLI to end by itself."""
     transcripts: Transcripts | None = None

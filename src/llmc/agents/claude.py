@@ -49,7 +49,7 @@ def _settings(order: LaunchOrder) -> str:
 
 
 def _stop(payload: Mapping[str, Any]) -> Report:
-    return Report("turn_end", str(payload.get("last_assistant_message", "")), background=_goes_on(payload))
+    return Report("turn_end", str(payload.get("last_assistant_message") or ""), background=_goes_on(payload))
 
 
 def _goes_on(payload: Mapping[str, Any]) -> bool:

@@ -52,8 +52,8 @@ READERS: dict[str, hooks.Reader] = {
     ),
     "PostToolUse": hooks.activity,
     "PermissionRequest": lambda payload: Report("permission", hooks.tool_words(payload)),
-    "Interrupt": lambda payload: Report("turn_end", "interrupted"),
-    "Stop": lambda payload: Report("turn_end", str(payload.get("last_assistant_message", ""))),
+    "Interrupt": lambda payload: Report("interrupted"),
+    "Stop": lambda payload: Report("turn_end", str(payload.get("last_assistant_message") or "")),
     "SessionEnd": hooks.session_end,
 }
 

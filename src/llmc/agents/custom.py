@@ -40,6 +40,7 @@ def with_options(agent: Agent, options: AgentOptions, packs: str = "") -> Agent:
         translate=lambda data: read_report(data) or agent.translate(data),
         clear=agent.clear if options.clear is None else options.clear,
         submit=options.submit or agent.submit,
+        interrupt_keys=options.interrupt or agent.interrupt_keys,
         reports_events=reports,
         reports_start=agent.reports_start and reports,
         reports_clear=agent.reports_clear and reports and not unknown,

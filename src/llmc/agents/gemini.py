@@ -81,7 +81,7 @@ READERS: dict[str, hooks.Reader] = {
     "BeforeTool": hooks.activity,
     "AfterTool": hooks.activity,
     "Notification": _notification,
-    "AfterAgent": lambda payload: Report("turn_end", str(payload.get("prompt_response", ""))),
+    "AfterAgent": lambda payload: Report("turn_end", str(payload.get("prompt_response") or "")),
     "SessionEnd": hooks.session_end,
 }
 

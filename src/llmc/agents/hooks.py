@@ -15,10 +15,11 @@ from llmc.agents.reports import Report, prompt_report
 
 SCRIPT = """\
 #!/bin/sh
-# Drops one report of an agent into LLMC's spool: the hook's name and what the CLI says on standard input.
+# Drops one report of an agent into LLMC's spool: the hook's name, the session, and what the CLI says on standard input.
 [ -d "$LLMC_SPOOL" ] || exit 0
 new=$(mktemp "$LLMC_SPOOL/.XXXXXXXXXX") || exit 0
-{ printf '{"hook":"%s","payload":' "$1"; cat; printf '}'; } > "$new" && mv "$new" "$LLMC_SPOOL/$(date +%s%N)-$$.json"
+{ printf '{"hook":"%s","session":"%s","payload":' "$1" "$LLMC_SESSION"; cat; printf '}'; } > "$new" || exit 0
+mv "$new" "$LLMC_SPOOL/$(date +%s%N)-$$.json"
 exit 0
 """
 TIMEOUT_SECS = 10

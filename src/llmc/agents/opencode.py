@@ -26,19 +26,26 @@ const kind = (error) => {
 }
 export const Llmc = async () => {
   report("session_start", { reason: "startup" })
-  let failed = false
+  let ended = false // the end of the turn is told already, and opencode says more than once that it is idle
+  let said = ""
+  const answers = new Set()
   const on = {
+    "message.updated": (p) => { if (p.info?.role === "assistant") answers.add(p.info.id) },
+    "message.part.updated": ({ part }) => {
+      if (part?.type === "text" && answers.has(part.messageID) && !children.has(part.sessionID)) said = part.text
+    },
     "session.created": (p) => { if (p.info?.parentID) children.add(p.info.id) },
     "permission.asked": (p) => report("permission", { tool: p.permission, command: asked(p) }),
     "question.asked": (p) => report("question", { text: p.questions?.[0]?.question || "" }),
     "permission.replied": () => report("activity", { tool: "permission" }),
     "question.replied": () => report("activity", { tool: "question" }),
     "session.error": (p) => {
-      if (p.error?.name === "MessageAbortedError") return
-      failed = true
-      report("failure", { kind: kind(p.error), message: p.error?.data?.message || p.error?.name || "" })
+      if (ended) return
+      ended = true
+      if (p.error?.name === "MessageAbortedError") report("interrupted", {})
+      else report("failure", { kind: kind(p.error), message: p.error?.data?.message || p.error?.name || "" })
     },
-    "session.idle": () => { if (!failed) report("turn_end", {}); failed = false },
+    "session.idle": () => { if (!ended) report("turn_end", { text: said }); ended = true },
   }
   return {
     event: async ({ event }) => {
@@ -48,10 +55,14 @@ export const Llmc = async () => {
     },
     "chat.message": async (input, output) => {
       if (children.has(input.sessionID)) return
+      ended = false
+      said = ""
       report("prompt", { text: text(output.parts), conversation: input.sessionID })
     },
     "tool.execute.before": async (input) => {
-      if (!children.has(input.sessionID) && input.tool !== "question") report("activity", { tool: input.tool })
+      if (children.has(input.sessionID)) return
+      ended = false
+      if (input.tool !== "question") report("activity", { tool: input.tool })
     },
     "tool.execute.after": async (input) => {
       if (!children.has(input.sessionID)) report("activity", { tool: input.tool })
@@ -94,6 +105,7 @@ class Edition:
             self.launch,
             load_pack(self.name),
             clear="/new",
+            interrupt_keys=("Escape", "Escape"),
             reports_events=True,
             reports_start=True,
             resumes=True,

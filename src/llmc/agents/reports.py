@@ -6,10 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from llmc.core.digest import told_digest
+from llmc.model import Worker
 
 KINDS = frozenset(
-    ("session_start", "prompt", "activity", "turn_end", "permission", "question", "failure", "session_end")
+    (
+        "session_start",
+        "prompt",
+        "activity",
+        "turn_end",
+        "interrupted",
+        "permission",
+        "question",
+        "failure",
+        "session_end",
+    )
 )
+SAID_IN = ("text", "last_message", "command", "tool", "message", "reason")
+"""The keys that may hold the words of a report, the first that does counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +38,23 @@ class Report:
     """The agent's own name of the conversation that this is about."""
 
 
+def is_of_session(worker: Worker, data: Mapping[str, object], at: float) -> bool:
+    """Whether an event file was written by the session that the worker is in now.
+
+    One that does not say which session it is of counts, unless it is older than that one.
+    """
+    session = data.get("session")
+    if session and worker.launch:
+        return session == worker.launch
+    return worker.launched_at_unix is None or at >= worker.launched_at_unix
+
+
 def read_report(data: Mapping[str, object]) -> Report | None:
     """The report in an event file of LLMC's own form; None for one that says nothing to us."""
     kind = str(data.get("event", ""))
     if kind not in KINDS:
         return None
-    text = next((str(data[key]) for key in ("text", "command", "tool", "message", "reason") if data.get(key)), "")
+    text = next((str(data[key]) for key in SAID_IN if data.get(key)), "")
     if kind == "prompt":
         return prompt_report(text, str(data.get("sha256") or ""), str(data.get("conversation") or ""))
     return Report(kind, text, "", bool(data.get("background")), str(data.get("kind", "unknown")))

@@ -11,4 +11,12 @@ def launch(order: LaunchOrder) -> Launch:
 
 
 def agent() -> Agent:
-    return Agent("shell", launch, load_pack("shell"), takes_prose=False, clear="", exit_keys=("C-c", "C-d"))
+    return Agent(
+        "shell",
+        launch,
+        load_pack("shell"),
+        takes_prose=False,
+        clear="",
+        interrupt_keys=("C-c",),
+        exit_keys=("C-c", "C-d"),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.cli.arguments import some_lines, some_name, some_path, some_text
+from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text
 from llmc.cli.command import FOLLOW, Command, flag, word
 from llmc.cli.pty_words import PTY
 
@@ -14,6 +14,8 @@ SENDS = (
 WORKER = word("worker", metavar="WORKER", type=some_name, help="the worker's name")
 MAYBE_WORKER = word("worker", metavar="WORKER", nargs="?", type=some_name, help="the worker's name")
 YES = flag("--yes", "-y", text="do not ask")
+NAMES = word("names", metavar="WORKER", nargs="*", type=some_name, help="the workers' names")
+EVERYBODY = flag("--all", text="every worker")
 
 COMMANDS = (
     Command(
@@ -86,8 +88,9 @@ COMMANDS = (
             flag("--detach", "-d", text="in the background, until `llmc down`"),
             flag("--force", text="for scripts that say so: what a killed daemon left behind is never in the way"),
         ),
-        about="Shows what happens until Ctrl-C, which stops the agents. With --detach it answers when every worker "
-        "is up or has failed to come up, and goes on in the background.",
+        about="Shows what happens until Ctrl-C, which stops the agents, and asks first when one is in the middle of a "
+        "turn (a second Ctrl-C means yes). With --detach it answers when every worker is up or has failed to come up, "
+        "and goes on in the background.",
         codes=("1 it did not start, or an agent did not",),
     ),
     Command(
@@ -100,9 +103,38 @@ COMMANDS = (
     ),
     Command(
         "restart",
-        "end a worker's agent and start it again; its work stays",
-        ("llmc restart adam",),
-        (WORKER, flag("--force", text="do not wait for the agent")),
+        "end workers' agents and start them again; their work stays",
+        ("llmc restart adam", "llmc restart adam --resend", "llmc restart --all --yes"),
+        (
+            NAMES,
+            EVERYBODY,
+            flag("--resend", text="give the agent its task again, as after a crash"),
+            flag("--force", text="do not ask, and do not wait for the agent"),
+            YES,
+        ),
+        about="Asks first when an agent is in the middle of a turn; a script says --yes. Names the texts that waited "
+        "in the agent's own queue and are lost with its session.",
+    ),
+    Command(
+        "interrupt",
+        "end the running turn of workers, and prove it",
+        ("llmc interrupt adam", "llmc interrupt adam --within 30 --force", "llmc interrupt --all --json"),
+        (
+            NAMES,
+            EVERYBODY,
+            word(
+                "--within",
+                metavar="SECS",
+                type=some_seconds,
+                default=10.0,
+                help="how long the agent may take to stop (default 10)",
+            ),
+            flag("--force", text="end an agent that does not stop in time, and start it again"),
+        ),
+        about="Presses the agent's own key (Esc for most), never where no turn runs, and says what shows that the turn "
+        "is over: the agent's report (hook) or its screen at rest. An open dialog is refused by it. The worker then "
+        "waits for you: `llmc message` lets it go on.",
+        codes=("4 it is not known whether the turn is over: look with `llmc peek`",),
     ),
     Command(
         "status",
@@ -113,7 +145,7 @@ COMMANDS = (
             flag("--short", text="one short line, for a status line"),
         ),
         about="The columns: the worker, its status, what its terminal seems to show (ready, busy, asks, failed), its "
-        "task, how long ago something happened, and the signal that decided. `llmc explain WORKER` tells more.",
+        "task, how long ago something happened, and why. `llmc explain WORKER` tells more.",
     ),
     Command(
         "start",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -10,7 +11,7 @@ from llmc.commands.result import Result
 from llmc.core.effects import CheckResolution
 from llmc.core.moves.change import awaits
 from llmc.core.pool import next_to_review
-from llmc.errors import LlmcError
+from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.clone import fetch_source
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.model import Outcome, Receipt, Session, Work, Worker
@@ -33,6 +34,15 @@ def acting_for(site: Site, name: str) -> Iterator[Worker]:
     with site.acting_for(name):
         catch_up(site, name)
         yield site.worker(name)
+
+
+def named_workers(site: Site, args: Namespace, verb: str) -> list[str]:
+    """Those that were named, each once, or all of them."""
+    if args.all == bool(args.names):
+        raise WrongWordsError("say which workers", f"`llmc {verb} NAME...` or `llmc {verb} --all`")
+    if args.all:
+        return list(site.ledger.load().workers)
+    return [site.worker(name).name for name in dict.fromkeys(args.names)]
 
 
 def catch_up(site: Site, name: str) -> None:

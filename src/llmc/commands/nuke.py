@@ -5,18 +5,17 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import terminals
+from llmc.commands.acting import named_workers, terminals
 from llmc.commands.losses import describe_loss, not_kept
 from llmc.commands.result import Result
 from llmc.core import events as ev
-from llmc.errors import LlmcError, WrongWordsError
+from llmc.errors import LlmcError
 from llmc.perform.settle import ask
-from llmc.site import Site
 
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    names = _names(site, args)
+    names = named_workers(site, args, "nuke")
     losses = {name: describe_loss(site, site.worker(name)) for name in names}
     losing = {name: loss for name, loss in losses.items() if loss}
     gone = {name: left for name in names if (left := not_kept(site, site.worker(name)))}
@@ -45,14 +44,6 @@ def _promise(gone: dict[str, str]) -> str:
 
 def _lost(gone: dict[str, str]) -> str:
     return "; ".join(f"{name}'s {left}" for name, left in gone.items())
-
-
-def _names(site: Site, args: Namespace) -> list[str]:
-    if args.all == bool(args.names):
-        raise WrongWordsError("say which workers", "`llmc nuke NAME...` or `llmc nuke --all`")
-    if args.all:
-        return list(site.ledger.load().workers)
-    return [site.worker(name).name for name in dict.fromkeys(args.names)]
 
 
 def _listed(losing: dict[str, str]) -> str:

@@ -27,7 +27,7 @@ NO_ATTENTION = {
     "age_secs": None,
     "disagreement": None,
 }
-NOT_SHOWN = frozenset(("kept_reports",))
+NOT_SHOWN = frozenset(("kept_reports", "sent"))
 """The daemon's own bookkeeping."""
 ATTENTION_SHOWN = {"NEEDS_CONFIRMATION": "asks", "READY": "ready", "BUSY": "busy", "ERROR": "failed"}
 STATUS_WIDTH = 12
@@ -90,6 +90,7 @@ def _worker(
     shown = {field: value for field, value in worker.items() if field not in NOT_SHOWN}
     shown["session"] = session
     shown["status"] = _status_of(worker["work"], session, worker.get("start_dialog") or "")
+    shown["last_words"] = worker.get("last_words") or None
     shown["attention"] = _attention(attention, session, now)
     return shown
 
@@ -222,7 +223,7 @@ def _why(worker: dict[str, Any]) -> str:
         question = " ".join(str(asked["text"]).split("\n")[-1:])
         return f"asks: {question}" + (f" ({options})" if options else "")
     evidence = worker.get("evidence") or {}
-    return f"{evidence.get('signal', '')} {evidence.get('detail', '')}".strip()
+    return str(evidence.get("detail") or evidence.get("signal") or "")
 
 
 def _to_come(worker: dict[str, Any], branch: str | None) -> list[str]:

@@ -79,20 +79,21 @@ def _require_place_to_work(site: Site) -> None:
 def _foreground(app: App, root: Root, args: Namespace) -> Result:
     keep_one_heap()
     with daemon_lock(root):
-        view = View(lambda: _show(app, root), WATCH_SECS) if app.console.is_terminal else None
-        daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, view=view)
+        view = View(lambda below: _show(app, root, below), WATCH_SECS) if app.console.is_terminal else None
+        asks = app.console.is_terminal and app.console.can_ask
+        daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, view=view, asks=asks)
         ending = daemon.run()
     words = "the agents were stopped" if ending is Ending.STOP_AGENTS else "the agents go on"
     return Result(f"the daemon has ended; {words}", {"ended": True})
 
 
-def _show(app: App, root: Root) -> None:
+def _show(app: App, root: Root, below: str) -> None:
     """What is wrong with the state is shown, too: the daemon waits until it is right again."""
     try:
         text = status_text(status_document(root), app.console.columns)
     except LlmcError as broken:
         text = f"error: {broken.what}\nhint: {broken.hint}"
-    app.console.show(f"{text}\n\nCtrl-C stops the agents and leaves")
+    app.console.show(f"{text}\n\n{below}")
 
 
 def _detached(app: App, site: Site, args: Namespace) -> Result:

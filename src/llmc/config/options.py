@@ -241,6 +241,12 @@ class AgentOptions:
         "the key that submits the text",
         f'{_BUILT_IN}; `"Enter"` for a new agent',
     )
+    interrupt: tuple[str, ...] | None = option(
+        Words('["Escape"]', "a list of names of keys, as tmux has them", at_least=1),
+        None,
+        "the keys that end a running turn, one after the other",
+        f'{_BUILT_IN}; `["Escape"]` for a new agent',
+    )
     pack: str | None = option(
         Text('"claude"', "the name of a built-in pack, or the path of a pack file", one_full_line),
         None,

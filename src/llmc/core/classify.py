@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import dropwhile
 
 from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box, times_shown
 from llmc.core.cues import Cue, View
@@ -86,6 +87,8 @@ class Reading:
     """What is typed and not submitted; None when no composer was found."""
     dialog: Dialog | None = None
     """What is asked, where the screen waits for an answer."""
+    said: str = ""
+    """The last words of the agent above it."""
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -114,9 +117,10 @@ def read_screen(pack: Pack, screen: Screen) -> Reading:
     if dialog is not None and not any(cue.state in ("NEEDS_CONFIRMATION", "EXITED") for cue, _ in found):
         found = [(UNKNOWN_DIALOG, {}), *found]
     if found:
-        return _decided(pack, view, found, dialog)
+        return replace(_decided(pack, view, found, dialog), said=_words(pack, view))
     if typed is not None:
-        return Reading("READY", None, GUESS, "composer", pack.label, SUMMARIES["READY"], composer=typed)
+        guess = Reading("READY", None, GUESS, "composer", pack.label, SUMMARIES["READY"], composer=typed)
+        return replace(guess, said=_words(pack, view))
     notice = read_notice(view.lines)
     if notice is not None:
         return _decided(pack, view, [(UNKNOWN_NOTICE, {})], notice)
@@ -133,6 +137,14 @@ def _open_dialog(view: View) -> Dialog | None:
     dialog = read_dialog(view.lines, view.screen.styled)
     over = dialog is not None and view.box is not None and view.box.first >= dialog.lines.stop
     return None if over else dialog
+
+
+def _words(pack: Pack, view: View) -> str:
+    """Without the prompt that it answers: that is by whoever typed it, and goes on where lines are indented."""
+    lines = list(view.said)
+    if pack.composer is not None and lines and pack.composer.prompt.search(lines[0]):
+        lines = list(dropwhile(lambda line: line.startswith(" "), lines[1:]))
+    return "\n".join(lines)
 
 
 def _decided(pack: Pack, view: View, found: Sequence[tuple[Cue, Mapping[str, str]]], dialog: Dialog | None) -> Reading:

@@ -65,6 +65,8 @@ class Look:
     """By its own reports it is in the middle of a turn: many look idle while a tool runs."""
     heard: bool = False
     """The agent itself reported this very prompt, after the delivery began."""
+    in_same_turn: bool = False
+    """It did so before it reported the end of the turn that it was in: it has put the text aside."""
     told: bool = False
     """It reported some prompt after the delivery began, this one, a part of it, or another."""
     shown: int = 0
@@ -121,7 +123,8 @@ def advance(progress: Progress, look: Look) -> Next:
     if look.gone:
         return progress, _agent_gone(progress, look)
     if look.heard and progress.attempts:
-        return progress, Action(Do.FINISH, Outcome.DELIVERED, Proof.HOOK)
+        queued = progress.was_in_turn and look.in_same_turn
+        return progress, Action(Do.FINISH, Outcome.QUEUED if queued else Outcome.DELIVERED, Proof.HOOK)
     if look.in_mode:
         return progress, _in_copy_mode(progress, look)
     return _STAGES[progress.stage](progress, look)
@@ -298,9 +301,9 @@ def _still_there(progress: Progress, look: Look) -> Next:
     if look.at - progress.unread_at < SUBMITTED_WITHIN * 2 ** max(progress.submits - 1, 0):
         return progress, LOOK_AGAIN
     if progress.submits >= MAX_SUBMITS:
-        return progress, Action(
-            Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "the text is in its input line but it does not take the Enter"
-        )
+        # It may take one of them yet: nobody can promise that it will not.
+        why = "the text is in its input line but it does not take the Enter; look before you resend"
+        return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
     return _submit(progress, look)
 
 

@@ -106,6 +106,8 @@ class PromptHeard(Fact):
     sha256: str
     conversation: str = ""
     """The agent's own name of the conversation that it belongs to."""
+    outlived: bool = False
+    """It is of a session that has ended: it proves that the text had arrived there, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,8 @@ class TurnEnded(Fact):
     """Where commits of the worktree are that its branch does not have; empty when there are none."""
     rebase_over: bool = False
     """The worker is in a rebase that git knows nothing of any more: what came of it is told by git itself."""
+    said: str = ""
+    """What the agent said last, as far as it tells or its screen shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,16 @@ class TurnFailed(Fact):
     message: str = ""
     until: float | None = None
     """When it is over, where the agent says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnInterrupted(Fact):
+    """Somebody ended the turn on purpose: a key in the terminal, or `llmc interrupt`. It is their turn now."""
+
+    told_by: str
+    """What shows it: `report`, `screen`, or `you` for the command."""
+    commit: str | None = None
+    """As in `TurnEnded`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +194,10 @@ class ScreenRead(Fact):
     state: str
     detail: str | None = None
     confident: bool = False
+    said: str = ""
+    """What stands above its input line."""
+    rested: bool = False
+    """It was seen at work before, or has been like this for long: an agent may be slow to begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +291,15 @@ class StepResult(Event):
 @dataclass(frozen=True, slots=True)
 class StepBegun(StepResult):
     """From here on the effect may have happened, whatever becomes of the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLaunched(StepResult):
+    """The agent is about to be started: from here on only reports of this session count."""
+
+    launch: str
+    takes_up: str = ""
+    """The earlier conversation that it is started with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,10 @@ OVER_BY_NOW = ("BUSY", "NEEDS_CONFIRMATION")
 """What a report says until the next one comes. No CLI reports every interrupt, so its own file may know better."""
 UNMISTAKABLE = ("ERROR", "NEEDS_CONFIRMATION", "EXITED")
 """No screen shows these for longer than a moment while a turn goes on; between two steps it may well look ready."""
+INTERRUPTED = "interrupted"
+"""The detail of a screen that says that somebody ended the turn: hardly any CLI reports that."""
+INTERRUPTED_AFTER_SECS = 3.0
+"""A tool that was stopped with the turn may be reported a moment after the screen was drawn."""
 OWN_FILES = ("session", "transcript")
 CONFIDENT = 0.85
 QUIET_AFTER_SECS = 60.0
@@ -37,8 +41,8 @@ def fuse(hook: Signal | None, session: Signal | None, screen: Signal | None, now
 
 def is_contested(told: Signal, screen: Signal) -> bool:
     """The screen shows for sure what the agent has not told, and it came later. It may be half drawn."""
-    differs = screen["state"] in UNMISTAKABLE and screen["state"] != told["state"]
-    return differs and _is_confident(screen) and _at(screen) > _at(told)
+    unmistakable = screen["state"] in UNMISTAKABLE or _shows_interrupt(told, screen)
+    return unmistakable and screen["state"] != told["state"] and _is_confident(screen) and _at(screen) > _at(told)
 
 
 def overtaken_at(told: Signal, screen: Signal) -> float | None:
@@ -49,9 +53,17 @@ def overtaken_at(told: Signal, screen: Signal) -> float | None:
         return None
     if is_contested(told, screen):
         return _at(screen)
+    if _shows_interrupt(told, screen):
+        return _at(told) + INTERRUPTED_AFTER_SECS
     if told["state"] in OVER_BY_NOW and screen["state"] == "READY" and _is_confident(screen):
         return max(_at(told), _at(screen)) + (_number(screen.get("quiet_after_secs")) or QUIET_AFTER_SECS)
     return None
+
+
+def _shows_interrupt(told: Signal, screen: Signal) -> bool:
+    """The turn that was told of last is over, by somebody's key."""
+    shown = (screen["state"], screen.get("detail")) == ("READY", INTERRUPTED)
+    return shown and told["state"] in OVER_BY_NOW and _is_confident(screen)
 
 
 def _is_answered(told: Signal, screen: Signal) -> bool:
@@ -73,9 +85,12 @@ def told_by_agent(hook: Signal | None, session: Signal | None) -> Signal | None:
 
 
 def _refines(told: Signal, screen: Signal | None) -> bool:
-    """Idle, by a file of its own, is an agent after a failure too: the screen says which."""
-    by_file = told.get("source") in OWN_FILES
-    return screen is not None and by_file and (told["state"], screen["state"]) == ("READY", "ERROR")
+    """Idle is an agent after an interrupt too, and, by a file of its own, after a failure: the screen says which."""
+    if screen is None or told["state"] != "READY":
+        return False
+    if screen["state"] == "READY":
+        return screen.get("detail") == INTERRUPTED and _is_confident(screen) and bool(screen.get("lasting", True))
+    return screen["state"] == "ERROR" and told.get("source") in OWN_FILES
 
 
 def _disagreement(told: Signal, screen: Signal | None) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from llmc.core import events as ev
 from llmc.core.effects import Notify, RemoveWorker
-from llmc.core.moves import asked, blocked, came_of, conflicts, crashes, heard, observed, stuck
+from llmc.core.moves import asked, blocked, came_of, conflicts, crashes, heard, interrupts, observed, stuck
 from llmc.core.moves.change import Move, awaits, pending_step
 from llmc.core.policy import Policy
 from llmc.errors import IllegalEventError
@@ -74,8 +74,10 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ev.StopAsked: Rule("command.down", asked.stop_asked, ANY),
     ev.RemovalAsked: Rule("command.nuke", asked.removal_asked, ANY),
     # what the agent reports
-    ev.PromptHeard: Rule("hook.prompt", heard.prompt_heard, {**ANY, INPUT: (WORKING,), REVIEW: (WORKING,)}),
-    ev.ActivityHeard: Rule("hook.activity", heard.activity_heard, {**ANY, INPUT: (WORKING,)}),
+    ev.PromptHeard: Rule(
+        "hook.prompt", heard.prompt_heard, {**ANY, INPUT: (WORKING, INPUT), REVIEW: (WORKING, REVIEW)}
+    ),
+    ev.ActivityHeard: Rule("hook.activity", heard.activity_heard, {**ANY, INPUT: (WORKING, INPUT)}),
     ev.PermissionWanted: Rule(
         "hook.permission", heard.permission_wanted, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}
     ),
@@ -91,6 +93,9 @@ TABLE: Mapping[type[ev.Event], Rule] = {
             INPUT: (REVIEW, INPUT),
             REBASING: (REBASING, INPUT),
         },
+    ),
+    ev.TurnInterrupted: Rule(
+        "interrupted", interrupts.turn_interrupted, {**ANY, WORKING: (WORKING, INPUT), REJECTED: (REJECTED, INPUT)}
     ),
     ev.TurnFailed: Rule("hook.failure", blocked.turn_failed, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}),
     # what git, the screen, the process and the clock show
@@ -136,6 +141,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ),
     # what came of an effect
     ev.StepBegun: Rule("step.begun", came_of.step_begun, ANY),
+    ev.SessionLaunched: Rule("session.launched", came_of.session_launched, ANY),
     ev.SessionReady: Rule("session.ready", came_of.session_ready, {**ANY, ERROR: tuple(Work)}),
     ev.StartWaits: Rule("session.asks", came_of.start_waits, ANY),
     ev.SessionFailed: Rule("session.failed", crashes.not_started, _OR_ERROR),
@@ -210,7 +216,7 @@ def _check_legal(worker: Worker, event: ev.Event, rule: Rule) -> None:
 
 def _with_evidence(before: Worker, move: Move, signal: str, event: ev.Event) -> Worker:
     after = move.worker
-    if after == before:
+    if after == before and not move.evident:
         return after
     told = (after.work, after.session, after.turn, after.commit_sha)
     if move.evident or told != (before.work, before.session, before.turn, before.commit_sha):

@@ -7,7 +7,6 @@ from enum import Enum
 from llmc.core import events as ev
 from llmc.core.effects import MergeWork
 from llmc.core.moves.change import awaits
-from llmc.core.moves.observed import is_outdated
 from llmc.core.notice import notice_of
 from llmc.git.history import is_ancestor
 from llmc.git.repository import status
@@ -15,7 +14,7 @@ from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import upstream_tip
 from llmc.observe.readings import Seen
 from llmc.observe.reports import has_reports
-from llmc.observe.screens import decide_by_screen
+from llmc.observe.screens import decide_by_screen, may_say_more
 from llmc.observe.tending import tend_session, tend_work
 from llmc.perform.notices import call, tell
 from llmc.perform.settle import ask, settle
@@ -76,8 +75,8 @@ def _waits_for_others(site: Site, worker: Worker) -> bool:
 def act_on_screens(site: Site, seen: list[Seen], told: dict[str, str]) -> set[str]:
     """What screens say of the work of agents that do not report, or that have fallen silent.
 
-    `told` remembers which screen of each worker was acted upon: the same one says nothing new. Answers with those whose
-    screen is older than the last thing that happened: they have to be looked at once more.
+    `told` remembers which screen of each worker was acted upon: the same one says nothing new. Answers with those that
+    have to be looked at once more.
     """
     outdated = set()
     for each in seen:
@@ -85,7 +84,7 @@ def act_on_screens(site: Site, seen: list[Seen], told: dict[str, str]) -> set[st
         if decision is None:
             continue
         tell(site, decision)
-        if is_outdated(decision.worker, each.standing.looked_at):
+        if may_say_more(decision.worker, each):
             outdated.add(each.subject.name)
         if each.call is not None and each.call.state in ASKING and not decision.notices:
             call(site, notice_of(each.subject.name, each.call))

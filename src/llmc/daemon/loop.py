@@ -17,6 +17,7 @@ from llmc.daemon.branches import watch_branch, watch_branches
 from llmc.daemon.care import Cared, Rebases, act_on_screens, care_for
 from llmc.daemon.confirmations import Confirmations
 from llmc.daemon.deaths import Deaths
+from llmc.daemon.farewell import Farewell
 from llmc.daemon.journal import EVERYBODY, Journal
 from llmc.daemon.patrol import Patrols, was_asked_for
 from llmc.daemon.radar import RadarWatch
@@ -26,7 +27,7 @@ from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import fetch_upstream, watch_upstream
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
-from llmc.model import Session, State, Worker
+from llmc.model import Session, State, Turn, Worker
 from llmc.observe.readings import Readings, Seen
 from llmc.observe.screens import silent_workers
 from llmc.observe.second_opinion import SecondOpinion
@@ -54,14 +55,21 @@ PATROL = "*patrol*"
 class View:
     """Drawn after every round in which something moved, and at least so often: ages grow even if nothing happens."""
 
-    draw: Callable[[], None]
+    draw: Callable[[str], None]
+    """With the words that stand below it."""
     every_secs: float
 
 
 class Daemon:
-    """`open_site` reads the configuration anew; `view` shows how it stands, for a person who looks on."""
+    """`open_site` reads the configuration anew; `view` shows how it stands, for a person who looks on.
 
-    def __init__(self, open_site: Callable[[], Site], *, patrol: bool, view: View | None = None) -> None:
+    With `asks` somebody is at the terminal, who is asked before agents are stopped in the middle of a turn.
+    """
+
+    def __init__(
+        self, open_site: Callable[[], Site], *, patrol: bool, view: View | None = None, asks: bool = False
+    ) -> None:
+        self.farewell = Farewell(asks=asks)
         self.leaving = Event()
         self.open_site = open_site
         self.site = self._opened()
@@ -125,13 +133,17 @@ class Daemon:
         watch_branches(self.site.root, self.watch)
         self._read_state()
         try:
-            while self.signals.ending is None:
+            while not self._may_end():
                 self._round()
+            if self.signals.ending is Ending.STOP_AGENTS:
+                self.farewell.begin_to_stop(sorted(self.known))
+                self._draw_soon()
+                self._draw()
         finally:
             self._finish_work()
         if self.signals.ending is Ending.STOP_AGENTS:
             self._stop_agents()
-        return self.signals.ending
+        return self.signals.ending or Ending.LEAVE_AGENTS
 
     # --- one round --------------------------------------------------------------------------------
 
@@ -141,6 +153,8 @@ class Daemon:
             kind, value = key.data
             if kind == "death":
                 self._soon(self.deaths.ended(value))
+            elif kind == "answer":
+                self._hear_answer()
         self.signals.drain()
         self._notice_files()
         self.screens.notice()
@@ -159,7 +173,7 @@ class Daemon:
 
     def _draw(self) -> None:
         if self.view is not None and time.monotonic() >= self.next_view:
-            self.view.draw()
+            self.view.draw(self.farewell.words)
             self.next_view = time.monotonic() + self.view.every_secs
 
     def _patience(self) -> float:
@@ -386,6 +400,29 @@ class Daemon:
         return again | self.confirmations.act_on(self.site, seen)
 
     # --- the end --------------------------------------------------------------------------------------
+
+    def _may_end(self) -> bool:
+        if self.signals.ending is not Ending.STOP_AGENTS:
+            return self.signals.ending is not None
+        if not self.farewell.has_to_ask(self._in_a_turn()):
+            return True
+        self.signals.ending = None
+        self.selector.register(self.farewell.answers_from, EVENT_READ, ("answer", 0))
+        self._draw_soon()
+        return False
+
+    def _in_a_turn(self) -> list[str]:
+        try:
+            workers = self.site.ledger.load().workers
+        except LlmcError:
+            return []
+        return [name for name, worker in workers.items() if worker.turn is Turn.OPEN and worker.session is Session.UP]
+
+    def _hear_answer(self) -> None:
+        self.selector.unregister(self.farewell.answers_from)
+        if self.farewell.hear():
+            self.signals.ending = Ending.STOP_AGENTS
+        self._draw_soon()
 
     def _finish_work(self) -> None:
         self.leaving.set()

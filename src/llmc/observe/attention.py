@@ -19,16 +19,19 @@ BY_REPORT = {
     "permission": ("NEEDS_CONFIRMATION", "permission"),
     "question": ("NEEDS_CONFIRMATION", "question"),
     "turn_end": ("READY", None),
+    "interrupted": ("READY", "interrupted"),
     "session_end": ("READY", None),
 }
 FAILURES = frozenset(("rate_limit", "api", "network", "auth"))
+ENDS = frozenset(("failure", "interrupted", "turn_end"))
+"""A turn that failed or was interrupted ends, too: which of them it was is what there is to tell."""
 LONGEST_SUMMARY = 200
 
 
 def note_reports(site: Site, worker: str, reports: Sequence[tuple[Report, float]]) -> None:
     """The last one that says something tells what the agent does now."""
     telling = [each for each in reports if each[0].kind == "failure" or each[0].kind in BY_REPORT]
-    while len(telling) > 1 and telling[-1][0].kind == "turn_end" and telling[-2][0].kind in ("failure", "turn_end"):
+    while len(telling) > 1 and telling[-1][0].kind == "turn_end" and telling[-2][0].kind in ENDS:
         telling.pop()
     if telling:
         keep_report(site.root.attention_file(worker), *telling[-1])

@@ -217,7 +217,8 @@ def _eyes(subject: Subject) -> str:
 
 
 def _is_contested(kept: Kept) -> bool:
-    seen = {**kept.status.screen, "state": kept.seen.state, "confidence": kept.seen.confidence}
+    seen = {**kept.status.screen, "state": kept.seen.state, "detail": kept.seen.detail}
+    seen["confidence"] = kept.seen.confidence
     return kept.told is not None and is_contested(kept.told, seen)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from llmc.agents.reports import Report
+from llmc.agents.reports import Report, is_of_session
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
 from llmc.core.reset_time import reset_time
@@ -16,6 +16,7 @@ from llmc.git.repository import status
 from llmc.model import Work, Worker
 from llmc.observe.attention import note_reports
 from llmc.observe.branches import new_work, work_elsewhere
+from llmc.observe.terminals import said_on_screen
 from llmc.site import Site, local_offset
 from llmc.store.spool import SpooledEvent, pending, take
 
@@ -62,9 +63,15 @@ def _hear(site: Site, worker: Worker, batch: Iterable[SpooledEvent]) -> list[Dec
     translate = site.agent_of(worker).translate
     new = [spooled for spooled in batch if spooled.mark not in worker.kept_reports]
     read = [(translate(spooled.data), spooled) for spooled in new]
-    reports = [(report, spooled.at_unix) for report, spooled in read if report is not None]
+    told = [(report, spooled) for report, spooled in read if report is not None]
+    reports = [(report, s.at_unix) for report, s in told if is_of_session(worker, s.data, s.at_unix)]
     note_reports(site, worker.name, reports)
-    events = _as_events(site, worker, _without_repetitions(reports))
+    events: list[ev.Event] = [
+        ev.PromptHeard(s.at_unix, report.sha256, outlived=True)
+        for report, s in told
+        if report.kind == "prompt" and not is_of_session(worker, s.data, s.at_unix)
+    ]
+    events += _as_events(site, worker, _without_repetitions(reports))
     return site.ledger.hear(worker.name, events, tuple(spooled.mark for spooled in new)) if events else []
 
 
@@ -92,9 +99,12 @@ def _as_events(site: Site, worker: Worker, reports: Iterable[tuple[Report, float
                 return ev.QuestionAsked(at, report.text)
             case "failure":
                 return ev.TurnFailed(at, report.failure, report.text, reset_time(report.text, at, local_offset(at)))
+            case "interrupted":
+                return ev.TurnInterrupted(at, "report", branch().commit)
             case "turn_end":
                 now = branch()
-                return ev.TurnEnded(at, now.commit, now.dirty, report.background, now.elsewhere, now.rebase_over)
+                said = report.text or said_on_screen(site, worker)
+                return ev.TurnEnded(at, now.commit, now.dirty, report.background, now.elsewhere, now.rebase_over, said)
         return None
 
     found = (event(report, at) for report, at in reports)

@@ -1,27 +1,31 @@
-"""What screens say of the work: of agents that do not report by themselves, and of those that have fallen silent."""
+"""What screens say of the work: of agents that do not report by themselves, and what the others leave unsaid."""
 
 from __future__ import annotations
 
 from llmc.core import events as ev
+from llmc.core.fusion import INTERRUPTED
 from llmc.core.lifecycle import Decision
+from llmc.core.moves.change import is_outdated
 from llmc.core.moves.heard import NOTED_EVERY_SECS
-from llmc.core.moves.observed import is_outdated
 from llmc.model import Session, Work, Worker
+from llmc.observe.branches import new_work
 from llmc.observe.readings import Seen
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
 
+RESTED_AFTER_SECS = 10.0
+"""Nobody takes as long as that to show that it has begun."""
+
 
 def silent_workers(site: Site) -> list[str]:
-    """Whose agent reports by itself, is at work, and has not said a word for a while: no CLI reports everything."""
+    """Who is at work and has given no sign for a while: no CLI reports everything."""
     now = site.now()
     return [worker.name for worker in site.ledger.load().workers.values() if _is_quiet(site, worker, now)]
 
 
 def _is_quiet(site: Site, worker: Worker, now: float) -> bool:
     at_work = worker.work in (Work.WORKING, Work.REJECTED) and worker.session is Session.UP and not worker.pending
-    silent = now - worker.last_activity_unix
-    return at_work and worker.reports_events and silent >= site.ledger.policy_of(worker.name).quiet_after_secs
+    return at_work and now - worker.last_activity_unix >= site.ledger.policy_of(worker.name).quiet_after_secs
 
 
 def decide_by_screen(site: Site, seen: Seen, told: dict[str, str]) -> Decision | None:
@@ -30,18 +34,40 @@ def decide_by_screen(site: Site, seen: Seen, told: dict[str, str]) -> Decision |
         worker = site.worker(seen.subject.name)
     except UnknownWorkerError:
         return None
-    at = seen.standing.looked_at
+    at, digest = seen.standing.looked_at, seen.standing.digest
     speaks = worker.session is Session.UP and not worker.reports_events
     if seen.changed:
         return site.ledger.apply(worker.name, ev.ScreenMoved(at)) if speaks and _is_news(worker, at) else None
-    if not seen.stable or told.get(worker.name) == seen.standing.digest or not (speaks or _is_quiet(site, worker, at)):
+    if not seen.stable or told.get(worker.name) == digest:
         return None
-    reading = seen.reading
-    confident = reading.state != "UNKNOWN"
-    decision = site.ledger.apply(worker.name, ev.ScreenRead(at, reading.state, reading.detail, confident))
-    if not is_outdated(decision.worker, at):
-        told[worker.name] = seen.standing.digest
+    if not (_shows_interrupt(worker, seen) or speaks or _is_quiet(site, worker, at)):
+        return None
+    event = _event(site, worker, seen)
+    decision = site.ledger.apply(worker.name, event)
+    if decision.changed or not may_say_more(decision.worker, seen):
+        told[worker.name] = digest
     return decision
+
+
+def _event(site: Site, worker: Worker, seen: Seen) -> ev.Fact:
+    at, reading = seen.standing.looked_at, seen.reading
+    if _shows_interrupt(worker, seen):
+        return ev.TurnInterrupted(at, "screen", new_work(site, worker))
+    rested = seen.call is not None or at - seen.standing.changed_at >= RESTED_AFTER_SECS
+    return ev.ScreenRead(at, reading.state, reading.detail, reading.state != "UNKNOWN", reading.said, rested)
+
+
+def _shows_interrupt(worker: Worker, seen: Seen) -> bool:
+    """It counts for more than what the agent has told: that came before, and nothing after it."""
+    shown = (seen.status.state, seen.status.detail, seen.status.source) == ("READY", INTERRUPTED, "screen")
+    return shown and worker.session is Session.UP and not worker.pending
+
+
+def may_say_more(worker: Worker, seen: Seen) -> bool:
+    """The same screen is to be looked at once more: it is older than what happened last, or says more if it stays."""
+    at_work = worker.work in (Work.WORKING, Work.REJECTED) and not worker.reports_events
+    stays = at_work and seen.stable and seen.reading.state == "READY"
+    return stays or is_outdated(worker, seen.standing.looked_at)
 
 
 def _is_news(worker: Worker, now: float) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from llmc.core import events as ev
+from llmc.core.classify import Screen, read_screen
 from llmc.core.reset_time import reset_time
+from llmc.errors import LlmcError
 from llmc.model import Session, Worker
 from llmc.site import Site, local_offset
 from llmc.tmux.parsing import Pane, last_words
@@ -26,6 +28,16 @@ def losses(site: Site, worker: Worker, pane: Pane | None, *, while_away: bool = 
         return []
     now, words = site.now(), _last_words(site, pane)
     return [ev.AgentExited(now, pane.exit_code, pane.exit_signal, words, reset_time(words, now, local_offset(now)))]
+
+
+def said_on_screen(site: Site, worker: Worker) -> str:
+    """What the agent's screen shows as its last words; empty where it shows none, or is not there."""
+    try:
+        pane = site.tmux.pane_of(worker.session_id)
+        text = site.tmux.capture(pane.id) if pane is not None and not pane.dead else ""
+    except LlmcError:
+        return ""
+    return read_screen(site.agent_of(worker).pack, Screen(text)).said
 
 
 def _last_words(site: Site, pane: Pane) -> str:

@@ -25,6 +25,7 @@ from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.host.base import Host
 from llmc.model import Outcome, Receipt, State, Worker
 from llmc.perform import conversation, sessions
+from llmc.perform.told import spooled_reports
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import EventLog
@@ -128,7 +129,7 @@ def _not_started(result: ev.StepResult) -> Check:
 
 
 def _events(site: Site) -> Check:
-    kinds = dict.fromkeys(report.kind for report, _ in conversation.spooled_reports(site, site.worker(NAME), 0.0))
+    kinds = dict.fromkeys(report.kind for report, _ in spooled_reports(site, site.worker(NAME), 0.0))
     if not kinds:
         return Check("events", Verdict.DRIFTED, "it has reported nothing: its hooks did not run")
     return Check("events", Verdict.OK, f"it reported {', '.join(kinds)}")
@@ -146,7 +147,7 @@ def _answer(site: Site, agent: Agent, began: float) -> Check:
         return Check("answer", Verdict.UNKNOWN, "it does not report the end of a turn")
     until = time.monotonic() + ANSWER_SECS
     while time.monotonic() < until:
-        for report, _ in conversation.spooled_reports(site, site.worker(NAME), began):
+        for report, _ in spooled_reports(site, site.worker(NAME), began):
             if report.kind == "failure":
                 return Check("answer", Verdict.FAILED, f"its turn failed ({report.failure}): {report.text}")
             if report.kind == "turn_end":

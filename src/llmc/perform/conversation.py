@@ -14,12 +14,14 @@ from llmc.core import events as ev
 from llmc.core.classify import Reading, Screen, composer_holds, composer_mixes, read_screen, times_shown
 from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
 from llmc.core.digest import last_line_digests, prompt_digests, text_digest
+from llmc.core.fusion import INTERRUPTED
+from llmc.core.moves.queued import reports_owed
 from llmc.errors import LlmcError
 from llmc.host.watch import Watch, open_watch, wait_for_change
-from llmc.model import Outcome, Proof, Receipt, Step, Turn, Worker
+from llmc.model import Outcome, Proof, Receipt, Step, Worker
+from llmc.perform.told import TURN_ENDS, spooled_reports, turn_is_open
 from llmc.site import Site
 from llmc.store.lock import FileLock
-from llmc.store.spool import peek
 from llmc.store.told import told_state
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
@@ -62,6 +64,7 @@ class Terminal:
         shape, composer = self.agent.pack.composer, self._composer(reading, facts)
         told = self.told()
         reads_lines = self.site.host.reads_lines(facts.tty)
+        interrupted = (reading.state, reading.detail) == ("READY", INTERRUPTED)
         return Look(
             at=now,
             gone=facts.dead,
@@ -72,22 +75,44 @@ class Terminal:
             mixed=composer_mixes(shape, composer or "", self.text),
             unread=self.site.host.has_unread_input(facts.tty),
             busy=reading.state == "BUSY",
-            in_turn=self.worker.turn is Turn.OPEN,
+            in_turn=turn_is_open(self.worker.turn, self._reports(0.0)) and not interrupted,
             heard=self.heard(told, reads_lines=reads_lines),
+            in_same_turn=self._heard_in_turn(),
             told=bool(told),
             shown=times_shown(screen, self.text),
             reads_lines=reads_lines,
         )
 
-    def told(self) -> frozenset[str]:
-        """What the agent has reported as prompts since the text was sent."""
+    def told(self) -> list[str]:
+        """What the agent has reported as prompts since the text was sent, in order."""
         now = self.site.worker(self.worker.name).heard_prompts
-        return frozenset(now) | spooled_prompts(self.site, self.worker, self.began)
+        return [*now, *(report.sha256 for report in self._reports(self.began) if report.kind == "prompt")]
 
-    def heard(self, told: frozenset[str], *, reads_lines: bool = False) -> bool:
+    def heard(self, told: list[str], *, reads_lines: bool = False) -> bool:
+        """Of texts with the same words that were sent before and never reported, the reports come first."""
         if self.typed and self.agent.reports_clear:
             return self._heard_clear()
-        return bool(told & self.digests) or (reads_lines and bool(told & last_line_digests(self.text)))
+        digests = self.digests | (last_line_digests(self.text) if reads_lines else frozenset())
+        return sum(1 for each in told if each in digests) > self._owed
+
+    @property
+    def _owed(self) -> int:
+        return reports_owed(self.worker.sent, self.digests)
+
+    def _heard_in_turn(self) -> bool:
+        """Whether its report came before that of the end of the turn."""
+        owed = self._owed
+        for report in self._reports(self.began):
+            if report.kind in TURN_ENDS and not report.background:
+                return False
+            if report.kind == "prompt" and report.sha256 in self.digests:
+                owed -= 1
+                if owed < 0:
+                    return True
+        return False
+
+    def _reports(self, since: float) -> list[Report]:
+        return [report for report, _ in spooled_reports(self.site, self.worker, since)]
 
     def _screen(self, screen: str, facts: Pane) -> Screen:
         """Whether a shell is at its prompt is told by the process in the foreground and the cursor."""
@@ -123,17 +148,6 @@ class Terminal:
                 tmux.paste(self.pane, self.text.encode("utf-8", "surrogatepass"), f"llmc-{step.id}")
             case Do.SUBMIT:
                 tmux.press(self.pane, self.agent.submit)
-
-
-def spooled_reports(site: Site, worker: Worker, since: float) -> list[tuple[Report, float]]:
-    """What the agent has reported since then and nobody has dealt with yet. It stays where it is."""
-    translate = site.agent_of(worker).translate
-    read = ((translate(data), at) for data, at in peek(site.root.spool(worker.name), since_unix=since))
-    return [(report, at) for report, at in read if report is not None]
-
-
-def spooled_prompts(site: Site, worker: Worker, since: float) -> set[str]:
-    return {report.sha256 for report, _ in spooled_reports(site, worker, since) if report.kind == "prompt"}
 
 
 def asks_by_report(site: Site, worker: Worker) -> bool:
@@ -224,8 +238,8 @@ def _written_down(site: Site, worker: Worker, text: str, since: float) -> Action
     Of one that has ended meanwhile nobody knows what became of it: the model may never have heard it.
     """
     transcripts = site.agent_of(worker).transcripts
-    if transcripts is None:
-        return None
+    if transcripts is None or reports_owed(worker.sent, prompt_digests(text)):
+        return None  # it may be of an earlier text with the same words
     home, settings = site.host.environ().get("HOME", ""), site.root.settings_dir(worker.name)
     where, digests = Whereabouts(home, worker.worktree_path, settings), prompt_digests(text)
     until = time.monotonic() + TRANSCRIPT_SECS

@@ -13,7 +13,13 @@ def going_on_text(site: Site, worker: Worker, *, resumed: bool) -> str:
     work = worker.resume_work if worker.work is Work.ERROR else worker.work
     if work not in (Work.WORKING, Work.REJECTED) or not site.agent_of(worker).takes_prose:
         return ""
-    return resumed_prompt() if resumed else repeated_prompt(_asked(site, worker, work))
+    return resumed_prompt() if resumed else task_again(site, worker)
+
+
+def task_again(site: Site, worker: Worker) -> str:
+    """The task, with what the reviewer said of it, for an agent that has had it before or not."""
+    work = worker.resume_work if worker.work is Work.ERROR and worker.resume_work else worker.work
+    return repeated_prompt(_asked(site, worker, work))
 
 
 def _asked(site: Site, worker: Worker, work: Work) -> str:

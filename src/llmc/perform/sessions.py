@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.core import events as ev
@@ -25,15 +25,6 @@ STRAY_ROUNDS = 3
 """What is ended may have started another program in its last moment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A launch of which nobody knows yet whether it leads to a prompt."""
-
-    at: float
-    resume: str = ""
-    """The conversation that it takes up again."""
-
-
 def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     """With the conversation from before where there is one, and without it when that one cannot be taken up.
 
@@ -45,7 +36,7 @@ def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
         return _ended_at_once(site, step, pane)  # the person has chosen that
     pane = _live_pane(site, worker)
     if pane is not None:
-        return _follow(site, worker, step, agent, pane, _begun(site, worker))
+        return _follow(site, worker, step, agent, pane)
     result = None
     if worker.conversation and agent.resumes:
         result = _start(site, worker, step, agent, worker.conversation)
@@ -63,14 +54,13 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
     if not site.host.is_dir(worker.worktree_path):
         gone = f"its worktree {worker.worktree_path} is gone; run `llmc doctor`"
         return ev.SessionFailed(site.now(), step.id, gone, hopeless=True)
-    begun = Begun(site.now(), resume)
-    _remember(site, worker, begun)
-    return _follow(site, worker, step, agent, _launch(site, worker, launch), begun)
+    pane = _launch(site, worker, step, launch, resume)
+    return _follow(site, site.worker(worker.name), step, agent, pane)
 
 
-def _follow(site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, begun: Begun) -> ev.StepResult:
-    resumed = bool(begun.resume)
-    result = wait_until_ready(site, worker, step, agent, pane, begun.at, resumed=resumed)
+def _follow(site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane) -> ev.StepResult:
+    resumed = bool(worker.took_up)
+    result = wait_until_ready(site, worker, step, agent, pane, resumed=resumed)
     if isinstance(result, Pane):
         return _ended_at_once(site, step, result)
     if isinstance(result, ev.SessionFailed):
@@ -78,23 +68,6 @@ def _follow(site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, be
     if isinstance(result, ev.SessionReady):
         return replace(result, resumed=resumed, go_on=going_on_text(site, worker, resumed=resumed))
     return result
-
-
-def _remember(site: Site, worker: Worker, begun: Begun) -> None:
-    path = _begun_file(site, worker)
-    site.host.write(path, json.dumps({"at": begun.at, "resume": begun.resume}).encode())
-
-
-def _begun(site: Site, worker: Worker) -> Begun:
-    try:
-        kept = json.loads(site.host.read(_begun_file(site, worker)) or b"")
-        return Begun(float(kept["at"]), str(kept["resume"]))
-    except (ValueError, KeyError, TypeError):
-        return Begun(0.0)
-
-
-def _begun_file(site: Site, worker: Worker) -> str:
-    return f"{site.root.settings_dir(worker.name)}/launch.json"
 
 
 def _live_pane(site: Site, worker: Worker) -> Pane | None:
@@ -123,7 +96,7 @@ def _order(site: Site, worker: Worker, resume: str) -> LaunchOrder:
     )
 
 
-def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
+def _launch(site: Site, worker: Worker, step: Step, launch: Launch, resume: str) -> Pane:
     for directory in (site.root.settings_dir(worker.name), site.root.spool(worker.name)):
         site.host.make_dir(directory)
     for path, content in launch.files.items():
@@ -137,13 +110,23 @@ def _launch(site: Site, worker: Worker, launch: Launch) -> Pane:
     size = (defaults.terminal_width, defaults.terminal_height)
     Path(site.root.tmux_configuration).write_text(configuration(*size))
     site.tmux.start(site.root.tmux_configuration)
+    session = _new_session(site, worker, step, resume)
     env = {
+        "LLMC_SESSION": session,
         "LLMC_WORKER": worker.name,
         "LLMC_ROOT": site.root.path,
         "LLMC_SPOOL": site.root.spool(worker.name),
         **launch.env,
     }
     return site.tmux.new_session(worker.session_id, worker.worktree_path, launch.argv, env, size)
+
+
+def _new_session(site: Site, worker: Worker, step: Step, resume: str) -> str:
+    """Its id is known before it begins, and what was told by the last one is forgotten."""
+    session = uuid4().hex[:12]
+    site.ledger.apply(worker.name, ev.SessionLaunched(site.now(), step.id, session, resume))
+    Path(site.root.attention_file(worker.name)).unlink(missing_ok=True)
+    return session
 
 
 def _ended_at_once(site: Site, step: Step, pane: Pane) -> ev.StepResult:

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from llmc.agents.base import Agent
 from llmc.agents.packs import FALLBACK
+from llmc.agents.reports import is_of_session
 from llmc.core import events as ev
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.digest import screen_digest
@@ -30,7 +31,7 @@ class LeftToTheNextError(Exception):
 
 
 def wait_until_ready(
-    site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, began: float, *, resumed: bool
+    site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, *, resumed: bool
 ) -> ev.StepResult | Pane:
     """What has come of the start; the terminal itself when its process has ended."""
     progress, manners = Progress(), _manners(agent, resumed=resumed)
@@ -40,7 +41,7 @@ def wait_until_ready(
         shown = look_at_dialog(site.tmux, agent, pane)
         if shown.pane.dead:
             return shown.pane
-        progress, action = advance(progress, _look(site, worker, agent, shown, began), manners)
+        progress, action = advance(progress, _look(site, worker, agent, shown), manners)
         match action:
             case Goal():
                 with lock_terminal(site, worker), suppress(PaneGoneError):
@@ -69,7 +70,7 @@ def _manners(agent: Agent, *, resumed: bool) -> Manners:
     )
 
 
-def _look(site: Site, worker: Worker, agent: Agent, shown: Shown, began: float) -> Look:
+def _look(site: Site, worker: Worker, agent: Agent, shown: Shown) -> Look:
     lines = [line.strip() for line in shown.screen.text.splitlines() if line.strip()]
     return Look(
         time.monotonic(),
@@ -77,12 +78,13 @@ def _look(site: Site, worker: Worker, agent: Agent, shown: Shown, began: float) 
         screen_digest(shown.screen.text, shown.pane.title, ""),
         "\n".join(lines[-LAST_LINES:]),
         not site.host.has_unread_input(shown.pane.tty),
-        agent.reports_events and _reported_start(site, worker, agent, began),
+        agent.reports_events and _reported_start(site, worker, agent),
     )
 
 
-def _reported_start(site: Site, worker: Worker, agent: Agent, began: float) -> bool:
-    found = (agent.translate(data) for data, _ in peek(site.root.spool(worker.name), since_unix=began - 1))
+def _reported_start(site: Site, worker: Worker, agent: Agent) -> bool:
+    reports = peek(site.root.spool(worker.name), since_unix=(worker.launched_at_unix or 0.0) - 1)
+    found = (agent.translate(data) for data, at in reports if is_of_session(worker, data, at))
     return any(report is not None and report.kind == "session_start" for report in found)
 
 

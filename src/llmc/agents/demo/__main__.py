@@ -33,7 +33,8 @@ def main(argv: list[str]) -> int:
         return _refused(str(wrong), "see `python -m llmc.agents.demo --help`")
     if not is_terminal():
         return _refused("the demo agent needs a terminal", "start it in tmux, or run `llmc demo`")
-    return Program(Spool(os.environ.get("LLMC_SPOOL") if words.events else None), words.pace).run()
+    directory = os.environ.get("LLMC_SPOOL") if words.events else None
+    return Program(Spool(directory, os.environ.get("LLMC_SESSION", "")), words.pace).run()
 
 
 def read_words(argv: list[str], pace_override: str) -> Words:

@@ -12,8 +12,9 @@ from pathlib import Path
 class Spool:
     """Without a directory, every report goes nowhere."""
 
-    def __init__(self, directory: str | None) -> None:
+    def __init__(self, directory: str | None, session: str = "") -> None:
         self._directory = Path(directory) if directory else None
+        self._session = session
         self._count = 0
 
     def report(self, event: str, fields: Mapping[str, str]) -> None:
@@ -22,7 +23,7 @@ class Spool:
             return
         self._count += 1
         now = time.time_ns()
-        payload = {"event": event, "at": now / 1e9, **fields}
+        payload = {"event": event, "session": self._session, "at": now / 1e9, **fields}
         name = f"{now:020d}-{os.getpid()}-{self._count:06d}.json"
         unfinished = self._directory / f".{name}.tmp"
         unfinished.write_text(json.dumps(payload, ensure_ascii=False), encoding="utf-8", errors="replace")

@@ -35,6 +35,7 @@ def task_given(worker: Worker, event: ev.TaskGiven, policy: Policy) -> Move:
         commit_sha=None,
         turn=Turn.OVER,
         conversation="",
+        last_words="",
     )
     return Move(with_steps(given, ResetWorktree(), ClearConversation(), Deliver(event.text, Purpose.TASK)))
 

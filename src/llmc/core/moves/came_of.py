@@ -35,6 +35,7 @@ from llmc.core.moves.change import (
 from llmc.core.moves.conflicts import back_in_conflict
 from llmc.core.moves.crashes import came_back
 from llmc.core.moves.lost import not_sent
+from llmc.core.moves.queued import with_sent
 from llmc.core.policy import Policy
 from llmc.model import Outcome, Proof, Session, Turn, Work, Worker
 
@@ -42,6 +43,12 @@ from llmc.model import Outcome, Proof, Session, Turn, Work, Worker
 def step_begun(worker: Worker, event: ev.StepBegun, policy: Policy) -> Move:
     marked = tuple(replace(step, begun=True) if step.id == event.step else step for step in worker.pending)
     return Move(replace(worker, pending=marked, heard_prompts=()))
+
+
+def session_launched(worker: Worker, event: ev.SessionLaunched, policy: Policy) -> Move:
+    """Whatever turn the last session was in ended with it."""
+    launched = replace(worker, launch=event.launch, launched_at_unix=event.at, took_up=event.takes_up)
+    return Move(replace(launched, turn=Turn.OVER, sent=()))
 
 
 def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Move:
@@ -94,6 +101,9 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
         return not_sent(worker, event, effect, policy)
     if isinstance(effect, ClearConversation):
         return Move(worker)
+    if isinstance(effect, Deliver):
+        worker = with_sent(worker, effect.text, event.outcome, event.proof)
+        worker = worker if worker.reports_events else replace(worker, last_words="")
     if event.outcome is Outcome.UNKNOWN:
         why = f"it is not known whether {worker.name} got the text: {event.reason}"
         return Move(replace(worker, resume_work=_kept_for_rebase(worker)), (Notify("unknown", why),), why)

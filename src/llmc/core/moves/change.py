@@ -98,6 +98,7 @@ def idle(worker: Worker) -> Worker:
             conflicted_files=(),
             resolution_attempts=0,
             conversation="",
+            last_words="",
             feedback="",
             blocked=None,
             retries=0,
@@ -147,6 +148,10 @@ def needs_input(worker: Worker, why: str) -> Move:
     return Move(replace(worker, work=Work.NEEDS_INPUT, resume_work=None), (notice,), why)
 
 
+def with_last_words(what: str, worker: Worker) -> str:
+    return f"{what}: {worker.last_words}" if worker.last_words else what
+
+
 def not_on_its_branch(worker: Worker, where: str) -> str:
     return f"its commits are on {where}, not on its branch {worker.branch}"
 
@@ -155,6 +160,11 @@ def error(worker: Worker, why: str) -> Move:
     before = worker.resume_work if worker.work is Work.ERROR else worker.work
     failed = replace(worker, work=Work.ERROR, resume_work=before)
     return Move(failed, (Notify("error", f"{worker.name}: {why}", escalates=True),), why)
+
+
+def is_outdated(worker: Worker, at: float) -> bool:
+    """Whether something has happened since the screen was looked at: then it shows what was before."""
+    return at < worker.last_activity_unix
 
 
 def is_new_work(worker: Worker, sha: str | None) -> bool:

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 from llmc.core import events as ev
 from llmc.core.effects import Notify
-from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch
+from llmc.core.last_words import last_sentence
+from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch, with_last_words
 from llmc.core.moves.conflicts import turn_ended_in_rebase
+from llmc.core.moves.interrupts import was_interrupted
+from llmc.core.moves.queued import still_queued, without_heard
 from llmc.core.moves.stuck import is_nudge
 from llmc.core.policy import Policy
 from llmc.model import Session, Turn, Work, Worker
@@ -18,28 +21,36 @@ NOTED_EVERY_SECS = 30.0
 
 def prompt_heard(worker: Worker, event: ev.PromptHeard, policy: Policy) -> Move:
     heard = (*worker.heard_prompts, event.sha256)[-HEARD_PROMPTS_KEPT:]
+    if event.outlived:
+        return Move(replace(worker, heard_prompts=heard), is_activity=False)
     worker = replace(
         worker,
         turn=_turn_begun(worker),
         reports_events=True,
         heard_prompts=heard,
+        last_words=worker.last_words if worker.turn is Turn.OPEN else "",
+        sent=without_heard(worker.sent, event.sha256),
         conversation=event.conversation or worker.conversation,
         blocked=None,
     )
     # A person may have typed into the terminal: the agent works again, whoever asked it to.
-    if worker.work in (Work.NEEDS_INPUT, Work.NEEDS_REVIEW):
+    if worker.work in (Work.NEEDS_INPUT, Work.NEEDS_REVIEW) and not _has_ended(worker):
         worker = replace(worker, work=Work.WORKING)
     return Move(worker, is_activity=not (worker.nudges and is_nudge(event.sha256, policy)))
 
 
 def _turn_begun(worker: Worker) -> Turn:
-    """A report may be read after the end of the agent that wrote it: no turn is open then."""
-    return worker.turn if worker.session in (Session.DOWN, Session.CRASHED) else Turn.OPEN
+    return worker.turn if _has_ended(worker) else Turn.OPEN
+
+
+def _has_ended(worker: Worker) -> bool:
+    """A report may be read after the end of the agent that wrote it: no turn is open then, and nobody works."""
+    return worker.session in (Session.DOWN, Session.CRASHED)
 
 
 def activity_heard(worker: Worker, event: ev.ActivityHeard, policy: Policy) -> Move:
     worker = replace(worker, turn=_turn_begun(worker), reports_events=True, blocked=None)
-    if worker.work is Work.NEEDS_INPUT:
+    if worker.work is Work.NEEDS_INPUT and not _has_ended(worker):
         worker = replace(worker, work=Work.WORKING)
     # Agents use tools all the time: that they are alive is noted now and then.
     if event.at - worker.last_activity_unix >= NOTED_EVERY_SECS:
@@ -65,7 +76,17 @@ def _asks(worker: Worker, why: str) -> Move:
 def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
     if event.background:
         return Move(worker, detail="the turn is over, something still runs in the background")
-    worker = replace(worker, turn=Turn.OVER, reports_events=True, blocked=None, retries=0)
+    if was_interrupted(worker):
+        return Move(replace(worker, reports_events=True, commit_sha=event.commit or worker.commit_sha))
+    worker = replace(
+        worker,
+        turn=Turn.OVER,
+        reports_events=True,
+        blocked=None,
+        retries=0,
+        sent=still_queued(worker.sent),
+        last_words=last_sentence(event.said),
+    )
     if worker.work is Work.REBASING:
         return turn_ended_in_rebase(worker, event, policy)
     if worker.work in (Work.NEEDS_REVIEW, Work.ERROR):
@@ -80,8 +101,9 @@ def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
 
 
 def _why_not_done(worker: Worker, event: ev.TurnEnded) -> str:
+    what = "stopped without a commit"
     if event.dirty:
-        return "its turn ended with uncommitted changes and no commit"
-    if worker.rejected_sha is not None:
-        return "its turn ended with no new commit since the rejection"
-    return "its turn ended with no commit"
+        what = "stopped with uncommitted changes and without a commit"
+    elif worker.rejected_sha is not None:
+        what = "stopped without a new commit since the rejection"
+    return with_last_words(what, worker)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from llmc.core import events as ev
 from llmc.core.effects import OWNS_WORKTREE, RemoveWorker, StartSession, StopSession
+from llmc.core.last_words import last_sentence
 from llmc.core.moves.asked import start_asked
 from llmc.core.moves.blocked import GO_ON, turn_broken, wait_is_over
 from llmc.core.moves.change import (
@@ -19,8 +20,10 @@ from llmc.core.moves.change import (
     awaits,
     for_review,
     is_new_work,
+    is_outdated,
     needs_input,
     not_on_its_branch,
+    with_last_words,
     with_timer,
     without_timer,
 )
@@ -70,22 +73,26 @@ def commit_elsewhere(worker: Worker, event: ev.CommitElsewhere, policy: Policy) 
 def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
     if worker.work not in (Work.WORKING, Work.REJECTED) or worker.pending or is_outdated(worker, event.at):
         return Move(worker)
-    may_move = policy.screen_may_move_work and event.confident
+    before = worker
+    if event.state == "READY":
+        worker = replace(worker, last_words=last_sentence(event.said) or worker.last_words)
+    # Of an agent that reports nothing the screen is the only witness, however little LLMC may do by itself.
+    may_move = event.confident and (policy.screen_may_move_work or not worker.reports_events)
     quiet = event.state == "READY" and (may_move or not worker.reports_events)
     if quiet and is_new_work(worker, worker.commit_sha):
         assert worker.commit_sha is not None
         return for_review(worker, worker.commit_sha)
     if not may_move:
-        return Move(worker)
+        return Move(before)
     if event.state == "NEEDS_CONFIRMATION":
         return needs_input(worker, f"its screen shows a dialog ({event.detail or 'unknown kind'})")
     if event.state == "ERROR":
         why = f"its screen shows an error ({event.detail or 'unknown kind'})"
         return turn_broken(replace(worker, turn=Turn.OVER), event.detail or "", why, event.at, None, policy)
-    if event.state == "READY":
+    if event.state == "READY" and (event.rested or policy.screen_may_move_work):
         # Agents do not report everything: no CLI tells of every Esc, nor of every failure of its provider.
-        return needs_input(worker, "its screen is quiet and " + _what_is_missing(worker))
-    return Move(worker)
+        return needs_input(worker, with_last_words(_why_quiet(worker), worker))
+    return Move(before)
 
 
 def dialog_confirmed(worker: Worker, event: ev.DialogConfirmed, policy: Policy) -> Move:
@@ -97,13 +104,10 @@ def screen_moved(worker: Worker, event: ev.ScreenMoved, policy: Policy) -> Move:
     return Move(replace(worker, last_activity_unix=event.at))
 
 
-def is_outdated(worker: Worker, at: float) -> bool:
-    """Whether something has happened since the screen was looked at: then it shows what was before."""
-    return at < worker.last_activity_unix
-
-
-def _what_is_missing(worker: Worker) -> str:
-    return "the end of its turn was not reported" if worker.reports_events else "there is no commit"
+def _why_quiet(worker: Worker) -> str:
+    if worker.reports_events:
+        return "its screen is quiet and the end of its turn was not reported"
+    return "stopped without a commit"
 
 
 def session_found(worker: Worker, event: ev.SessionFound, policy: Policy) -> Move:

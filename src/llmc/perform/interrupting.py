@@ -1,0 +1,91 @@
+"""Ending an agent's running turn: drives the machine of `core/interruption.py` on the real terminal."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from llmc.agents.base import Agent
+from llmc.agents.reports import Report
+from llmc.core.classify import read_screen, screen_of
+from llmc.core.digest import screen_digest
+from llmc.core.interruption import Action, Ended, Look, Progress, Witness, advance
+from llmc.model import Session, Turn, Worker
+from llmc.perform.conversation import lock_terminal
+from llmc.perform.told import TURN_ENDS, spooled_reports, turn_is_open
+from llmc.site import Site
+from llmc.tmux.server import PaneGoneError
+
+LOOK_EVERY_SECS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """What came of it, as `llmc interrupt --json` tells it."""
+
+    worker: str
+    outcome: Ended
+    proof: Witness
+    elapsed_ms: int
+    reason: str = ""
+
+
+def interrupt(site: Site, worker: Worker, within: float) -> Interruption:
+    """The caller acts for the worker, and everything that it has reported before is known."""
+    began = time.monotonic()
+    if worker.session is not Session.UP:
+        return Interruption(worker.name, Ended.IDLE, Witness.NONE, 0, "its agent does not run")
+    with lock_terminal(site, worker):
+        action = _drive(site, worker, within)
+    elapsed = int((time.monotonic() - began) * 1000)
+    outcome = action.ended or Ended.UNKNOWN
+    site.ledger.note(worker.name, site.now(), "interrupt", f"{outcome} ({action.proof}) {action.reason}".strip())
+    return Interruption(worker.name, outcome, action.proof, elapsed, action.reason)
+
+
+def _drive(site: Site, worker: Worker, within: float) -> Action:
+    agent, pane = site.agent_of(worker), site.tmux.pane_of(worker.session_id)
+    if pane is None or pane.dead:
+        return Action(ended=Ended.IDLE, reason="its agent does not run")
+    keys = agent.interrupt_keys
+    progress = Progress(len(keys), within, keeps_draft=set(keys) == {"Escape"})
+    pressed_at: float | None = None
+    while True:
+        try:
+            progress, action = advance(progress, _look(site, worker, agent, pane.id, pressed_at))
+            if action.ended is not None:
+                return action
+            if action.key is not None:
+                pressed_at = pressed_at or site.now()
+                site.tmux.leave_copy_mode(pane.id)
+                site.tmux.press(pane.id, keys[action.key])
+        except PaneGoneError:
+            continue  # the next look sees it
+        time.sleep(LOOK_EVERY_SECS)
+
+
+def _look(site: Site, worker: Worker, agent: Agent, pane: str, pressed_at: float | None) -> Look:
+    now = time.monotonic()
+    try:
+        facts, text = site.tmux.look(pane)
+    except PaneGoneError:
+        return Look(now, gone=True)
+    screen = screen_of(text, title=facts.title)
+    reading = read_screen(agent.pack, screen)
+    reports = [report for report, _ in spooled_reports(site, worker, 0.0)]
+    told = [] if pressed_at is None else [report for report, _ in spooled_reports(site, worker, pressed_at)]
+    return Look(
+        now,
+        facts.dead,
+        reading.state,
+        reading.detail,
+        screen_digest(screen.text, facts.title, ""),
+        turn_is_open(worker.turn, reports) or (worker.turn is Turn.UNKNOWN and reading.state != "READY"),
+        bool(told) and _is_over(told),
+        bool(reading.composer),
+    )
+
+
+def _is_over(reports: list[Report]) -> bool:
+    kinds = [report.kind for report in reports if report.kind in ("prompt", *TURN_ENDS) and not report.background]
+    return bool(kinds) and kinds[-1] in TURN_ENDS
