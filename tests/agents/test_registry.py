@@ -12,6 +12,7 @@ from llmc.agents.packs import load_pack
 from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.config import AgentOptions, Config, parse_config
 from llmc.config.options import BUILT_IN_AGENTS
+from llmc.core.program import InstalledProgram
 from llmc.errors import LlmcError
 
 PLAIN = LaunchOrder(**{each.name: f"/{each.name}" for each in fields(LaunchOrder) if each.default is MISSING})
@@ -57,6 +58,20 @@ def test_codex_asks_again_in_a_conversation_in_which_it_did_not() -> None:
         "the-conversation",
     )
     assert "-a" not in BUILT_IN["codex"]().launch(replace(resumed, skip_permissions=True)).argv
+
+
+def test_codex_starts_without_an_option_that_it_does_not_know() -> None:
+    """Version 0.150.0 ends at once when it is given `--no-daemon`."""
+    old = InstalledProgram("0.150.0", {"": {"-c": "", "-m": "", "--dangerously-bypass-hook-trust": ""}})
+    launch = BUILT_IN["codex"]().launch(replace(ORDER, program=old))
+    assert "--no-daemon" not in launch.argv
+    assert [each.partition(" ")[0] for each in launch.left_out] == [
+        "--no-daemon",
+        "--dangerously-bypass-approvals-and-sandbox",
+    ]
+    known = BUILT_IN["codex"]().launch(ORDER)
+    assert "--no-daemon" in known.argv
+    assert known.left_out == ()
 
 
 def test_an_unknown_agent_is_told_with_those_that_there_are() -> None:

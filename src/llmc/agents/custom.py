@@ -44,14 +44,16 @@ def with_options(agent: Agent, options: AgentOptions, packs: str = "") -> Agent:
         reports_start=agent.reports_start and reports,
         reports_clear=agent.reports_clear and reports and not unknown,
         resumes=agent.resumes and options.command is None,
+        asked_for_help=agent.asked_for_help if options.command is None else (),
         ready_timeout_secs=agent.ready_timeout_secs if patience == USUAL_PATIENCE else patience,
     )
 
 
 def _launch(agent: Agent, options: AgentOptions, order: LaunchOrder) -> Launch:
     own = agent.launch(order)
-    argv = tuple(_filled(word, order) for word in options.command) if options.command else own.argv
-    return Launch(argv, {**own.env, **options.env}, own.files, own.links)
+    if options.command:
+        own = replace(own, argv=tuple(_filled(word, order) for word in options.command), left_out=())
+    return replace(own, env={**own.env, **options.env})
 
 
 def _filled(word: str, order: LaunchOrder) -> str:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.command_line import command_line, option
 from llmc.agents.packs import load_pack
 
 PLUGIN = """\
@@ -83,8 +84,10 @@ def launch(order: LaunchOrder) -> Launch:
     if not order.skip_permissions:
         settings["permission"] = {"edit": "ask", "bash": "ask"}
     files[config] = json.dumps(settings, indent=2)
-    argv = ("opencode", "--session", order.resume) if order.resume else ("opencode",)
-    return Launch(argv, {"OPENCODE_CONFIG": config, "OPENCODE_DISABLE_AUTOUPDATE": "1"}, files)
+    resumed = [option("--session", order.resume, lost="the conversation from before")] if order.resume else []
+    line = command_line(order.program, ("opencode",), resumed)
+    env = {"OPENCODE_CONFIG": config, "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+    return Launch(line.argv, env, files, left_out=line.left_out)
 
 
 def agent() -> Agent:
@@ -96,4 +99,5 @@ def agent() -> Agent:
         reports_events=True,
         reports_start=True,
         resumes=True,
+        asked_for_help=("",),
     )

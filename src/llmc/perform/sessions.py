@@ -10,10 +10,12 @@ from pathlib import Path
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.core import events as ev
 from llmc.core.classify import Cue, Screen, read_screen
+from llmc.core.program import InstalledProgram
 from llmc.host.marks import marked_processes
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
 from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
+from llmc.perform.programs import forget_installed, installed_program
 from llmc.site import Site
 from llmc.store.lock import is_held
 from llmc.store.spool import peek
@@ -48,7 +50,7 @@ def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
 
 
 def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) -> ev.StepResult:
-    launch = agent.launch(_order(site, worker, resume))
+    launch = agent.launch(_order(site, worker, installed_program(site.host, site.root, agent), resume))
     if site.host.which(launch.argv[0]) is None:
         again = f"`llmc nuke {worker.name}`, then `llmc add {worker.name} --agent ...`"
         hint = f"install it, or choose another agent for {worker.name}: {again}"
@@ -62,6 +64,7 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
     states = frozenset({"READY", "ERROR"} if resume else {"READY"})
     result = _wait_until_ready(site, worker, step, agent, pane, began, states)
     if not isinstance(result, ev.SessionReady):
+        forget_installed(site.host, site.root, agent)
         return result
     return replace(result, resumed=bool(resume), go_on=going_on_text(site, worker, resumed=bool(resume)))
 
@@ -76,7 +79,12 @@ def _live_pane(site: Site, worker: Worker) -> Pane | None:
     return None
 
 
-def _order(site: Site, worker: Worker, resume: str) -> LaunchOrder:
+def left_out(site: Site, worker: Worker, program: InstalledProgram) -> tuple[str, ...]:
+    """What the worker's agent is started without, because the installed program does not know it."""
+    return site.agent_of(worker).launch(_order(site, worker, program, "")).left_out
+
+
+def _order(site: Site, worker: Worker, program: InstalledProgram, resume: str) -> LaunchOrder:
     settings = site.config.worker(worker.name)
     return LaunchOrder(
         worker.name,
@@ -89,6 +97,8 @@ def _order(site: Site, worker: Worker, resume: str) -> LaunchOrder:
         settings.skip_permissions,
         settings.allowed_tools,
         resume,
+        site.root.spool(worker.name),
+        program,
     )
 
 
