@@ -83,7 +83,7 @@ def _program(place: Place, name: str, cwd: str, cli: str) -> tuple[tuple[str, ..
 def _agent(
     place: Place, config: Config | None, name: str, cwd: str, cli: str
 ) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    agent = agent_named(cli, config) if config is not None else BUILT_IN[cli]()
+    agent = agent_named(cli, config, place.root.packs)
     home = place.host.environ().get("HOME", "")
     settings, spool = place.root.inside(".workers", name, "agent"), place.root.terminal_spool(name)
     program = installed_program(place.host, place.root, agent)

@@ -242,9 +242,9 @@ class AgentOptions:
         f'{_BUILT_IN}; `"Enter"` for a new agent',
     )
     pack: str | None = option(
-        Text('"claude"', "the name of a built-in pack, or the path of a pack file", one_full_line),
+        Text('"claude"', "the name of a pack, or the path of a pack file", one_full_line),
         None,
-        "the screen patterns: the name of a built-in pack, or the path of a pack file",
+        "the screen patterns: the name of a pack in `ROOT/packs` or of a built-in one, or the path of a pack file",
         f'{_BUILT_IN}; `"generic"` for a new agent',
     )
     events: bool | None = option(

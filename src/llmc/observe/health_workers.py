@@ -49,7 +49,7 @@ def look_at_agents(
 def look_at_agent(host: Host, root: Root, config: Config, name: str, workers: tuple[str, ...] = ()) -> AgentFacts:
     if name not in BUILT_IN and name not in config.agents:
         return AgentFacts(name, workers)
-    agent = agent_named(name, config)
+    agent = agent_named(name, config, root.packs)
     program = program_of(agent)
     return AgentFacts(name, workers, program, host.which(program) is not None, agent.reports_start)
 

@@ -43,14 +43,14 @@ ANSWER_SECS = 180.0
 LOOK_EVERY_SECS = 0.1
 
 
-def try_agent(host: Host, name: str, config: Config) -> Trial:
-    agent = agent_named(name, config)
+def try_agent(host: Host, name: str, config: Config, packs: str) -> Trial:
+    agent = agent_named(name, config, packs)
     program = program_of(agent)
     if host.which(program) is None:
         return Trial(name, program, installed=False)
     checks, version = [], ""
     try:
-        with _place(host, _only(name, config)) as site:
+        with _place(host, _only(name, config), packs) as site:
             said = _ask(site, agent, program)
             version = said.version
             checks = [check_version(version, agent.pack)]
@@ -72,7 +72,7 @@ def _ask(site: Site, agent: Agent, program: str) -> InstalledProgram:
 
 
 @contextmanager
-def _place(host: Host, config: Config) -> Iterator[Site]:
+def _place(host: Host, config: Config, packs: str) -> Iterator[Site]:
     """A root of its own with a little repository; everything in it ends with it."""
     with tempfile.TemporaryDirectory(prefix="llmc-canary-", ignore_cleanup_errors=True) as directory:
         root = Root(directory)
@@ -80,6 +80,7 @@ def _place(host: Host, config: Config) -> Iterator[Site]:
         worktree = root.worktree(NAME)
         for path in (worktree, root.inside("run", "locks"), root.logs):
             Path(path).mkdir(mode=0o700, parents=True)
+        Path(root.packs).symlink_to(packs)
         git.run(worktree, "init", "--quiet")
         git.run(worktree, "commit", "--quiet", "--allow-empty", "-m", "first", env=LLMC_IDENTITY)
         ledger = Ledger(StateFile(root.path), EventLog(root.event_log), WorkerLog(root.logs), lambda _: Policy())
