@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields, replace
 
 import pytest
 
-from llmc.agents.base import Agent, LaunchOrder
+from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.custom import with_options
 from llmc.agents.packs import load_pack
 from llmc.agents.registry import BUILT_IN, agent_named
@@ -51,6 +51,10 @@ def test_escape_is_pressed_only_to_refuse_what_a_dialog_asks(name: str) -> None:
 
 
 def test_codex_asks_again_in_a_conversation_in_which_it_did_not() -> None:
+def asking(name: str, **more: object) -> Launch:
+    return BUILT_IN[name]().launch(replace(ORDER, skip_permissions=False, **more))
+
+
     resumed = asking("codex", resume="the-conversation").argv
     assert resumed[:2] == ("codex", "resume")
     assert resumed[-5:] == (

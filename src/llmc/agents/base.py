@@ -26,8 +26,10 @@ class LaunchOrder:
     """A directory of this worker's own, outside the worktree, for files that the CLI reads."""
     model: str | None = None
     role_prompt: str = ""
-    skip_permissions: bool = True
+    skip_permissions: bool | None = True
+    """False: it asks before it runs a command or writes. None: as the person's own settings have it."""
     allowed_tools: tuple[str, ...] = ()
+    """What it may use without asking, where it is to ask for the rest."""
     resume: str = ""
     """The agent's own name of the conversation that it is to take up again."""
     spool: str = ""
@@ -80,6 +82,8 @@ class Agent:
     """What asks the CLI to end by itself."""
     transcripts: Transcripts | None = None
     """Where it writes its conversations down, if it does so in files that can be read."""
+    own_files: tuple[str, ...] = ()
+    """Globs of files that it writes into the worktree for itself: no work of the worker, and git is to ignore them."""
     asked_for_help: tuple[str, ...] = ()
     """The sub-commands, `""` being the program itself, whose `--help` tells which of our options it knows."""
 

@@ -27,7 +27,7 @@ FAILURES = {
 def launch(order: LaunchOrder) -> Launch:
     line = command_line(order.program, ("claude",), _options(order))
     files = {_settings_path(order): _settings(order), hooks.script_path(order): hooks.SCRIPT}
-    return Launch(line.argv, {"DISABLE_AUTOUPDATER": "1"}, files, left_out=line.left_out)
+    return Launch(line.argv, _environment(order), files, left_out=line.left_out)
 
 
 def _options(order: LaunchOrder) -> Iterator[Option]:
@@ -40,8 +40,24 @@ def _options(order: LaunchOrder) -> Iterator[Option]:
         yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
     if order.skip_permissions:
         yield option("--dangerously-skip-permissions", lost="it asks before it acts")
-    elif order.allowed_tools:
-        yield option("--allowedTools", *order.allowed_tools, lost="it asks before it uses any tool")
+    if order.skip_permissions is False:
+        yield option("--permission-mode", _asking_mode(order), lost="it may act without asking, if its settings say so")
+        if order.allowed_tools:
+            yield option("--allowedTools", *order.allowed_tools, lost="it asks before it uses any tool")
+
+
+def _asking_mode(order: LaunchOrder) -> str:
+    """In newer versions a session begins in the mode `auto`, which asks nobody, and what was `default` is `manual`."""
+    return "manual" if order.program.offers("--permission-mode", "manual") else "default"
+
+
+def _environment(order: LaunchOrder) -> dict[str, str]:
+    """Where it acts unasked anyway, it takes the worktree for trusted: nothing is written into the person's settings.
+
+    That variable means "something else keeps it in bounds", so one that is to ask does not get it.
+    """
+    trust = {"CLAUDE_CODE_SANDBOXED": "1"} if order.skip_permissions else {}
+    return {"DISABLE_AUTOUPDATER": "1", **trust}
 
 
 def _settings_path(order: LaunchOrder) -> str:
@@ -53,7 +69,7 @@ def _settings(order: LaunchOrder) -> str:
         name: [{"hooks": [{"type": "command", "command": hooks.hook_command(order, name), "timeout": 10}]}]
         for name in READERS
     }
-    return json.dumps({"skipDangerousModePermissionPrompt": order.skip_permissions, "hooks": wired}, indent=2)
+    return json.dumps({"skipDangerousModePermissionPrompt": bool(order.skip_permissions), "hooks": wired}, indent=2)
 
 
 def _stop(payload: Mapping[str, Any]) -> Report:

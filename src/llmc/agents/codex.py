@@ -39,10 +39,18 @@ def _options(order: LaunchOrder) -> Iterator[Option]:
         yield option("-c", f"developer_instructions={_text(order.role_prompt)}", lost="its settings")
     if order.skip_permissions:
         yield option("--dangerously-bypass-approvals-and-sandbox", lost="it asks before it acts")
-    elif order.resume:
-        # A conversation that was begun with these off would go on without them.
-        yield option("-a", "on-request", lost="it may act without asking")
-        yield option("-s", "workspace-write", lost="it may act without asking")
+    elif order.skip_permissions is False:
+        # By `-c`, which every version knows: a conversation that was begun without these would go on without them.
+        yield option("-c", f"approval_policy={_text(_asking_policy(order))}", lost="its settings")
+        yield option("-c", 'sandbox_mode="read-only"', lost="its settings")
+
+
+def _asking_policy(order: LaunchOrder) -> str:
+    """`untrusted` asked before every command; newer versions have only `on-request`.
+
+    With that, what is not asked for runs where nothing can be written.
+    """
+    return "untrusted" if order.program.offers("--ask-for-approval", "untrusted") else "on-request"
 
 
 def _text(value: str) -> str:

@@ -24,17 +24,19 @@ def launch(order: LaunchOrder) -> Launch:
     if order.role_prompt:
         files[f"{_role_dir(order)}/GEMINI.md"] = order.role_prompt
     # With true colour its input box has edges; without, nothing on the screen tells where it begins.
-    env = {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor"}
+    env = {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
     return Launch(line.argv, env, files, _links(order, home), line.left_out)
 
 
 def _options(order: LaunchOrder) -> Iterator[Option]:
     # A worktree asks for trust again; the person trusted the repository when it was given to LLMC.
-    yield option("--skip-trust", lost="it asks whether you trust the worktree")
+    yield option("--skip-trust", lost="nothing where the environment does the same, else it asks for trust")
     if order.model:
         yield option("-m", order.model, lost="the model that the settings name")
     if order.skip_permissions:
         yield option("--yolo", lost="it asks before it acts")
+    elif order.skip_permissions is False:
+        yield option("--approval-mode", "default", lost="it may act without asking, if its settings say so")
     if order.resume:
         yield option("--resume", order.resume, lost="the conversation from before")
     if order.role_prompt:

@@ -81,8 +81,8 @@ def launch(order: LaunchOrder) -> Launch:
         role = f"{order.settings_dir}/role.md"
         files[role] = order.role_prompt
         settings["instructions"] = [role]
-    if not order.skip_permissions:
-        settings["permission"] = {"edit": "ask", "bash": "ask"}
+    if order.skip_permissions is False:
+        settings["permission"] = {"edit": "ask", "bash": "ask", "webfetch": "ask"}
     files[config] = json.dumps(settings, indent=2)
     resumed = [option("--session", order.resume, lost="the conversation from before")] if order.resume else []
     line = command_line(order.program, ("opencode",), resumed)

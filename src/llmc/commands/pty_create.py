@@ -87,7 +87,7 @@ def _agent(
     home = place.host.environ().get("HOME", "")
     settings, spool = place.root.inside(".workers", name, "agent"), place.root.terminal_spool(name)
     program = installed_program(place.host, place.root, agent)
-    order = LaunchOrder(name, cwd, cwd, home, settings, skip_permissions=False, spool=spool, program=program)
+    order = LaunchOrder(name, cwd, cwd, home, settings, skip_permissions=None, spool=spool, program=program)
     launch = agent.launch(order)
     if place.host.which(launch.argv[0]) is None:
         raise LlmcError(f"{launch.argv[0]} is not installed", f"install it, or open a shell: llmc pty create {cwd}")

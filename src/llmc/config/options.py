@@ -32,7 +32,9 @@ _MODEL = Text(
     '"opus"', "the name of a model, or empty to let the agent choose", lambda text: not text or one_word(text)
 )
 _ROLE = Text('"You care about simple code."')
-_TOOLS = Words('["Bash", "Edit"]')
+_TOOLS = Words('["Read", "Bash(git status)"]')
+READING_TOOLS = ("Read", "Glob", "Grep")
+"""What looks and changes nothing, by the names that Claude Code has for it."""
 _AUTONOMY = Choice(Autonomy)
 _WHAT_AUTONOMY_MEANS = (
     "what LLMC may do unasked: `manual` shows problems and never acts; `assist` also moves a worker that waits for you "
@@ -48,14 +50,17 @@ class Defaults:
     model: str | None = option(
         _MODEL,
         None,
-        'the model of the workers that run `defaults.agent`; `""` lets the agent choose',
-        '`"opus"` for claude, else the agent\'s own',
+        "the model of the workers that run `defaults.agent`; `llmc init` writes `opus` for claude",
+        "the agent chooses",
+    )
+    skip_permissions: bool = option(
+        _FLAG, True, "start agents so that they do not ask; `false`: they ask before they run a command or write a file"
     )
     skip_permissions: bool = option(_FLAG, True, "start agents so that they do not ask for permissions")
     allowed_tools: tuple[str, ...] = option(
         _TOOLS,
-        ("Bash", "Edit", "Read", "Write", "Glob", "Grep"),
-        "the tools that an agent may use without asking, where the agent has such a list",
+        READING_TOOLS,
+        "with `skip_permissions = false`, what `claude` may use without asking; other agents have no such list",
     )
     patrol_interval_secs: float = option(
         Seconds("60"), 60, "time between two patrols; a safety net, since changes are noticed by events"
