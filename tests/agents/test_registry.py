@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields, replace
+from pathlib import Path
 
 import pytest
 
@@ -50,11 +51,11 @@ def test_escape_is_pressed_only_to_refuse_what_a_dialog_asks(name: str) -> None:
     assert set(answers) <= {"no"}
 
 
-def test_codex_asks_again_in_a_conversation_in_which_it_did_not() -> None:
 def asking(name: str, **more: object) -> Launch:
     return BUILT_IN[name]().launch(replace(ORDER, skip_permissions=False, **more))
 
 
+def test_codex_asks_again_in_a_conversation_in_which_it_did_not() -> None:
     resumed = asking("codex", resume="the-conversation").argv
     assert resumed[:2] == ("codex", "resume")
     assert resumed[-5:] == (
@@ -114,14 +115,15 @@ def test_an_unknown_agent_is_told_with_those_that_there_are() -> None:
     assert "mine" in unknown.value.hint
 
 
+def mine(text: str, packs: str = "") -> Agent:
+    return agent_named("mine", settings(f"[agents.mine]\n{text}"), packs)
+
+
 def test_an_agent_of_ones_own() -> None:
-    agent = agent_named(
-        "mine",
-        settings(
-            "[agents.mine]\n"
-            'command = ["mine", "--model", "{model}", "--role={role_prompt}", "{settings}/x"]\n'
-            'env = { MODE = "tui" }\nclear = "/new"\nsubmit = "C-m"\nevents = true\nready_timeout_secs = 5\n'
-        ),
+    agent = mine(
+        'command = ["mine", "--model", "{model}", "--role={role_prompt}", "{settings}/x"]\n'
+        'env = { MODE = "tui" }\nclear = "/new"\nsubmit = "C-m"\nevents = true\nready_timeout_secs = 5\n'
+        'own_files = [".mine*"]\n'
     )
     launch = agent.launch(ORDER)
     assert launch.argv == ("mine", "--model", "large", "--role=Be kind.", "/settings_dir/x")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from llmc.config.kinds import Choice, Flag, Place, Seconds, Text, Variables, Whole, Words
+from llmc.config.kinds import Choice, Files, Flag, Place, Seconds, Text, Variables, Whole, Words
 from llmc.config.option import option, required, rows
 from llmc.config.shapes import (
     inner_glob,
@@ -56,7 +56,6 @@ class Defaults:
     skip_permissions: bool = option(
         _FLAG, True, "start agents so that they do not ask; `false`: they ask before they run a command or write a file"
     )
-    skip_permissions: bool = option(_FLAG, True, "start agents so that they do not ask for permissions")
     allowed_tools: tuple[str, ...] = option(
         _TOOLS,
         READING_TOOLS,
@@ -228,11 +227,31 @@ class AgentOptions:
     command: tuple[str, ...] | None = option(
         Words('["mytool", "--interactive"]', "a list of strings that begins with a program", at_least=1),
         None,
-        "the program of the terminal with its arguments; `{model}`, `{role_prompt}` and `{settings}` are filled in",
+        "the program of the terminal with its arguments",
         f"{_BUILT_IN}; required for a new agent",
     )
     env: Mapping[str, str] = option(
         Variables(), MappingProxyType({}), "environment variables to add to those that the agent gets anyway"
+    )
+    files: Mapping[str, str] = option(
+        Files(),
+        MappingProxyType({}),
+        "files to write before each start, named from the worker's directory `{settings}`",
+    )
+    skip_permissions_args: tuple[str, ...] = option(
+        Words('["--yolo"]'), (), "arguments to add with `skip_permissions = true`"
+    )
+    ask_args: tuple[str, ...] = option(
+        Words('["--approval", "always"]'), (), "arguments to add with `skip_permissions = false`"
+    )
+    model_args: tuple[str, ...] = option(
+        Words('["--model", "{model}"]'), (), "arguments to add where the settings name a model"
+    )
+    own_files: tuple[str, ...] | None = option(
+        Words('[".mytool*"]', "a list of globs without `..`", inner_glob, word="list of globs"),
+        None,
+        "files that the agent writes into the worktree for itself; git ignores them in every worktree of this root",
+        f"{_BUILT_IN}; `[]` for a new agent",
     )
     clear: str | None = option(
         Text('"/clear"', _LINE, one_line),

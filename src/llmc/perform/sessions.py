@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.core import events as ev
 from llmc.core.classify import Cue, Screen, read_screen
 from llmc.core.program import InstalledProgram
+from llmc.errors import LlmcError
+from llmc.git.own_files import exclude_own_files
 from llmc.host.marks import marked_processes
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
 from llmc.model import Step, Worker
@@ -59,6 +62,7 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
         gone = f"its worktree {worker.worktree_path} is gone; run `llmc doctor`"
         return ev.SessionFailed(site.now(), step.id, gone, hopeless=True)
     began = site.now()
+    exclude_own_files(site.host, site.root.git_dir, _own_files(site))
     pane = _launch(site, worker, launch)
     # A conversation from before is shown with the failure that it ended in, or with half a turn that looks like one.
     states = frozenset({"READY", "ERROR"} if resume else {"READY"})
@@ -77,6 +81,15 @@ def _live_pane(site: Site, worker: Worker) -> Pane | None:
         return pane
     site.tmux.kill_session(worker.session_id)
     return None
+
+
+def _own_files(site: Site) -> set[str]:
+    """Of every agent that a worker has: they share what git ignores."""
+    found: set[str] = set()
+    for name in {worker.agent for worker in site.ledger.load().workers.values()}:
+        with suppress(LlmcError):  # another worker's agent may not be described any more
+            found.update(site.agent_named(name).own_files)
+    return found
 
 
 def left_out(site: Site, worker: Worker, program: InstalledProgram) -> tuple[str, ...]:
