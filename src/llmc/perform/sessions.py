@@ -70,7 +70,8 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
     if not isinstance(result, ev.SessionReady):
         forget_installed(site.host, site.root, agent)
         return result
-    return replace(result, resumed=bool(resume), go_on=going_on_text(site, worker, resumed=bool(resume)))
+    resumed = bool(resume) and resume in launch.argv  # not where the program does not know how
+    return replace(result, resumed=resumed, go_on=going_on_text(site, worker, resumed=resumed))
 
 
 def _live_pane(site: Site, worker: Worker) -> Pane | None:
