@@ -34,7 +34,7 @@ def test_defaults_hold_when_the_file_says_nothing():
     config = config_of()
     assert config.defaults.agent == "claude"
     assert config.defaults.model is None
-    assert config.defaults.allowed_tools == ("Bash", "Edit", "Read", "Write", "Glob", "Grep")
+    assert config.defaults.allowed_tools == ("Read", "Glob", "Grep")
     assert (config.defaults.terminal_width, config.defaults.terminal_height) == (500, 100)
     assert config.policy.autonomy is Autonomy.MANUAL
     assert (config.policy.nudge_after_secs, config.policy.escalate_after_secs) == (1800, 2700)
@@ -80,13 +80,13 @@ def test_a_worker_takes_its_own_settings_over_the_defaults():
 @pytest.mark.parametrize(
     ("more", "model"),
     [
-        ("", "opus"),
+        ("", None),
         ('[defaults]\nmodel = ""\n', None),
         ('[defaults]\nmodel = "haiku"\n', "haiku"),
         ('[defaults]\nagent = "codex"\n', None),
         ('[defaults]\nagent = "codex"\nmodel = "gpt"\n', "gpt"),
         ('[defaults]\nmodel = "haiku"\n[workers.adam]\nagent = "codex"\n', None),
-        ('[defaults]\nagent = "codex"\nmodel = "gpt"\n[workers.adam]\nagent = "claude"\n', "opus"),
+        ('[defaults]\nagent = "codex"\nmodel = "gpt"\n[workers.adam]\nagent = "claude"\n', None),
         ('[workers.adam]\nmodel = ""\n', None),
     ],
 )

@@ -97,6 +97,11 @@ class Root:
     def settings_dir(self, worker: str) -> str:
         return self.inside("run", "agents", worker)
 
+    @property
+    def programs(self) -> str:
+        """What the installed agent programs said of themselves."""
+        return self.inside("run", "programs")
+
     def attention_file(self, worker: str) -> str:
         return self.inside("run", "attention", f"{worker}.json")
 

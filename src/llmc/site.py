@@ -44,8 +44,11 @@ class Site:
     def worker(self, name: str) -> Worker:
         return self.ledger.worker(name)
 
+    def agent_named(self, name: str) -> Agent:
+        return agent_named(name, self.config, self.root.packs)
+
     def agent_of(self, worker: Worker) -> Agent:
-        return agent_named(worker.agent, self.config, self.root.packs)
+        return self.agent_named(worker.agent)
 
     def lock_of(self, name: str) -> FileLock:
         """Whoever holds it is the one that acts for this worker; it ends with its process."""

@@ -30,7 +30,7 @@ def test_an_installed_cli_is_as_llmc_knows_it(agent_machine: AgentMachine, tmp_p
     tried = {each["agent"]: each for each in data["agents"]}
     own = tried.pop(agent_machine.agent.name)
     assert {check["name"]: check["verdict"] for check in own["checks"]} == dict.fromkeys(
-        ("version", "prompt", "events", "delivery", "answer"), "ok"
+        ("version", "options", "prompt", "events", "delivery", "answer"), "ok"
     ), json.dumps(own, indent=1)
     assert (said.code, data["ok"]) == (0, True)
     assert not any(each["installed"] for each in tried.values())

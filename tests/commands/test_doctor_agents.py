@@ -78,7 +78,7 @@ def test_another_version_and_another_prompt(programs, tried, root):
     code, found, said = tried()
     own = found["claude"]
     assert code == 1
-    assert verdicts(own) == {"version": "drifted", "prompt": "drifted"}, own
+    assert verdicts(own) == {"version": "drifted", "options": "unknown", "prompt": "drifted"}, own
     assert own["drifted"] == ["version", "prompt"]
     assert "DRIFTED version: it is 9.9.1, but the pack is for 2.1" in said
     assert "the new look" in said
@@ -103,6 +103,18 @@ def test_a_cli_that_is_not_logged_in(programs, tried):
     (prompt,) = [check for check in found["claude"]["checks"] if check["name"] == "prompt"]
     assert prompt["verdict"] == "failed"
     assert "not logged in" in prompt["words"]
+
+
+def test_an_option_that_the_cli_does_not_know_is_told(programs, tried, root):
+    help_page = "printf 'Options:\\n  --settings FILE\\n  --model NAME\\n'"
+    strict = f"[ $1 = --help ] && {{ {help_page}; exit; }}; case $* in *dangerously*) exit 2; esac"
+    write_cli(programs, "claude", "2.1.5", f"{strict}; printf '=> '; exec cat")
+    describe(root, "\n[agents.claude]\nready_timeout_secs = 2\n")
+    _, found, said = tried()
+    checks = {check["name"]: check for check in found["claude"]["checks"]}
+    assert checks["options"]["verdict"] == "unknown"
+    assert "without --dangerously-skip-permissions (it asks before it acts)" in said
+    assert "was not ready within" in checks["prompt"]["words"], "it has started"
 
 
 def test_a_cli_that_ends_at_once(programs, tried):

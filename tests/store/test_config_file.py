@@ -349,9 +349,9 @@ def test_where_there_is_no_file_nothing_is_left_behind(tmp_path):
         ("policy.auto_confirm", []),
         ("backup.keep_days", 30),
         ("workers.adam.model", "opus"),
-        ("workers.baker.model", "opus"),
+        ("workers.baker.model", None),
         ("workers.baker.autonomy", "manual"),
-        ("workers.stranger.allowed_tools", ["Bash", "Edit", "Read", "Write", "Glob", "Grep"]),
+        ("workers.stranger.allowed_tools", ["Read", "Glob", "Grep"]),
         ("agents.claude.env", {}),
         ("agents.claude.command", None),
     ],
@@ -481,10 +481,15 @@ def test_the_first_settings_are_valid(tail, branch):
 def test_what_the_first_settings_show_as_defaults_are_the_defaults():
     text = default_config_text("/src", "main")
     shown = re.sub(r"(?m)^# ([a-z_]+ = )", r"\1", text.partition("# Settings of one worker")[0])
-    assert len(changes(text, shown)[1]) == 11
+    assert len(changes(text, shown)[1]) == 9
     config, plain = parse_config(shown), parse_config(text)
     assert config.worker("any") == plain.worker("any")
     assert (config.repo, config.policy, config.notify) == (plain.repo, plain.policy, plain.notify)
+
+
+def test_the_first_settings_name_the_agent_and_its_model():
+    config = parse_config(default_config_text("/src", "main"))
+    assert (config.worker("any").agent, config.worker("any").model) == ("claude", "opus")
 
 
 def test_the_worker_that_the_first_settings_show_is_valid():
@@ -503,8 +508,6 @@ def test_the_first_settings_can_be_changed(path):
     set_worker_table(path, "adam", model="sonnet")
     assert (
         path.read_text()
-        == text.replace("[defaults]\n", '[defaults]\nmodel = "haiku"\n').replace(
-            "[policy]\n", '[policy]\nautonomy = "auto"\n'
-        )
+        == text.replace('model = "opus"', 'model = "haiku"', 1).replace("[policy]\n", '[policy]\nautonomy = "auto"\n')
         + '\n[workers.adam]\nmodel = "sonnet"\n'
     )

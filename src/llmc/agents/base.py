@@ -9,6 +9,7 @@ from types import MappingProxyType
 from llmc.agents.reports import Report, read_report
 from llmc.agents.transcripts import Transcripts
 from llmc.core.classify import Pack
+from llmc.core.program import UNASKED, InstalledProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +26,16 @@ class LaunchOrder:
     """A directory of this worker's own, outside the worktree, for files that the CLI reads."""
     model: str | None = None
     role_prompt: str = ""
-    skip_permissions: bool = True
+    skip_permissions: bool | None = True
+    """False: it asks before it runs a command or writes. None: as the person's own settings have it."""
     allowed_tools: tuple[str, ...] = ()
+    """What it may use without asking, where it is to ask for the rest."""
     resume: str = ""
     """The agent's own name of the conversation that it is to take up again."""
+    spool: str = ""
+    """The directory that its reports go to."""
+    program: InstalledProgram = UNASKED
+    """What the program that will be started says of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,8 @@ class Launch:
     files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     links: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Symbolic links to make first, by path, with where they lead."""
+    left_out: tuple[str, ...] = ()
+    """Options that the installed program does not know, each with what is lost by that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +86,13 @@ class Agent:
     """What asks the CLI to end by itself."""
     transcripts: Transcripts | None = None
     """Where it writes its conversations down, if it does so in files that can be read."""
+    own_files: tuple[str, ...] = ()
+    """Globs of files that it writes into the worktree for itself: no work of the worker, and git is to ignore them."""
+    asked_for_help: tuple[str, ...] = ()
+    """The sub-commands, `""` being the program itself, whose `--help` tells which of our options it knows."""
+
+
+def program_of(agent: Agent) -> str:
+    """The program that it is started with; empty when its settings name none."""
+    order = LaunchOrder(worker=agent.name, worktree="/", repository="/", home="/", settings_dir="/")
+    return next(iter(agent.launch(order).argv), "")

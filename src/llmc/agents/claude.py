@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from glob import escape
 from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.command_line import Option, command_line, option
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
@@ -24,20 +25,43 @@ FAILURES = {
 
 
 def launch(order: LaunchOrder) -> Launch:
-    settings = f"{order.settings_dir}/settings.json"
-    argv = ["claude", "--settings", settings]
+    line = command_line(order.program, ("claude",), _options(order))
+    files = {_settings_path(order): _settings(order), hooks.script_path(order): hooks.SCRIPT}
+    return Launch(line.argv, _environment(order), files, left_out=line.left_out)
+
+
+def _options(order: LaunchOrder) -> Iterator[Option]:
+    yield option("--settings", _settings_path(order), lost="its reports")
     if order.resume:
-        argv += ["--resume", order.resume]
+        yield option("--resume", order.resume, lost="the conversation from before")
     if order.model:
-        argv += ["--model", order.model]
+        yield option("--model", order.model, lost="the model that the settings name")
     if order.role_prompt:
-        argv += ["--append-system-prompt", order.role_prompt]
+        yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
     if order.skip_permissions:
-        argv.append("--dangerously-skip-permissions")
-    elif order.allowed_tools:
-        argv += ["--allowedTools", *order.allowed_tools]
-    files = {settings: _settings(order), hooks.script_path(order): hooks.SCRIPT}
-    return Launch(tuple(argv), {"DISABLE_AUTOUPDATER": "1"}, files)
+        yield option("--dangerously-skip-permissions", lost="it asks before it acts")
+    if order.skip_permissions is False:
+        yield option("--permission-mode", _asking_mode(order), lost="it may act without asking, if its settings say so")
+        if order.allowed_tools:
+            yield option("--allowedTools", *order.allowed_tools, lost="it asks before it uses any tool")
+
+
+def _asking_mode(order: LaunchOrder) -> str:
+    """In newer versions a session begins in the mode `auto`, which asks nobody, and what was `default` is `manual`."""
+    return "manual" if order.program.offers("--permission-mode", "manual") else "default"
+
+
+def _environment(order: LaunchOrder) -> dict[str, str]:
+    """Where it acts unasked anyway, it takes the worktree for trusted: nothing is written into the person's settings.
+
+    That variable means "something else keeps it in bounds", so one that is to ask does not get it.
+    """
+    trust = {"CLAUDE_CODE_SANDBOXED": "1"} if order.skip_permissions else {}
+    return {"DISABLE_AUTOUPDATER": "1", **trust}
+
+
+def _settings_path(order: LaunchOrder) -> str:
+    return f"{order.settings_dir}/settings.json"
 
 
 def _settings(order: LaunchOrder) -> str:
@@ -45,7 +69,7 @@ def _settings(order: LaunchOrder) -> str:
         name: [{"hooks": [{"type": "command", "command": hooks.hook_command(order, name), "timeout": 10}]}]
         for name in READERS
     }
-    return json.dumps({"skipDangerousModePermissionPrompt": order.skip_permissions, "hooks": wired}, indent=2)
+    return json.dumps({"skipDangerousModePermissionPrompt": bool(order.skip_permissions), "hooks": wired}, indent=2)
 
 
 def _stop(payload: Mapping[str, Any]) -> Report:
@@ -114,4 +138,5 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
+        asked_for_help=("",),
     )

@@ -3,38 +3,54 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from glob import escape
 from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.command_line import Option, command_line, option
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
 
 
 def launch(order: LaunchOrder) -> Launch:
-    # Without --no-daemon a background process outlives the terminal.
-    argv = ["codex", *(["resume"] if order.resume else []), "--no-daemon", "-c", "check_for_update_on_startup=false"]
+    command = "resume" if order.resume else ""
+    begin, end = (("codex", "resume"), (order.resume,)) if order.resume else (("codex",), ())
+    line = command_line(order.program, begin, _options(order), end, command=command)
+    return Launch(line.argv, {}, {hooks.script_path(order): hooks.SCRIPT}, left_out=line.left_out)
+
+
+def _options(order: LaunchOrder) -> Iterator[Option]:
+    yield option("--no-daemon", lost="a background process of Codex may outlive its terminal")
+    yield option("-c", "check_for_update_on_startup=false", lost="its settings")
     # Hooks that are new to Codex are skipped silently unless they are trusted; these are our own.
-    argv.append("--dangerously-bypass-hook-trust")
-    for directory in (order.repository, order.worktree):
-        argv += ["-c", f'projects.{_text(directory)}.trust_level="trusted"']
+    yield option("--dangerously-bypass-hook-trust", lost="its reports, until you have reviewed the hooks")
+    # As one table: 0.150 takes the dots of a path in the key for the dots between keys.
+    trusted = ",".join(f'{_text(path)}={{trust_level="trusted"}}' for path in (order.repository, order.worktree))
+    yield option("-c", f"projects={{{trusted}}}", lost="its settings")
     for name in READERS:
         wired = f'[{{hooks=[{{type="command",command={_text(hooks.hook_command(order, name))},timeout=10}}]}}]'
-        argv += ["-c", f"hooks.{name}={wired}"]
+        yield option("-c", f"hooks.{name}={wired}", lost="its settings")
     if order.model:
-        argv += ["-m", order.model]
+        yield option("-m", order.model, lost="the model that the settings name")
     if order.role_prompt:
-        argv += ["-c", f"developer_instructions={_text(order.role_prompt)}"]
+        yield option("-c", f"developer_instructions={_text(order.role_prompt)}", lost="its settings")
     if order.skip_permissions:
-        argv.append("--dangerously-bypass-approvals-and-sandbox")
-    if order.resume:
-        # A conversation that was begun with these off would go on without them.
-        argv += [] if order.skip_permissions else ["-a", "on-request", "-s", "workspace-write"]
-        argv.append(order.resume)
-    return Launch(tuple(argv), {}, {hooks.script_path(order): hooks.SCRIPT})
+        yield option("--dangerously-bypass-approvals-and-sandbox", lost="it asks before it acts")
+    elif order.skip_permissions is False:
+        # By `-c`, which every version knows: a conversation that was begun without these would go on without them.
+        yield option("-c", f"approval_policy={_text(_asking_policy(order))}", lost="its settings")
+        yield option("-c", 'sandbox_mode="read-only"', lost="its settings")
+
+
+def _asking_policy(order: LaunchOrder) -> str:
+    """`untrusted` asked before every command; newer versions have only `on-request`.
+
+    With that, what is not asked for runs where nothing can be written.
+    """
+    return "untrusted" if order.program.offers("--ask-for-approval", "untrusted") else "on-request"
 
 
 def _text(value: str) -> str:
@@ -97,4 +113,5 @@ def agent() -> Agent:
         resumes=True,
         steady_secs=3.0,
         transcripts=TRANSCRIPTS,
+        asked_for_help=("", "resume"),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
@@ -45,18 +47,45 @@ def with_options(agent: Agent, options: AgentOptions, packs: str = "") -> Agent:
         reports_start=agent.reports_start and reports,
         reports_clear=agent.reports_clear and reports and not unknown,
         resumes=agent.resumes and options.command is None,
+        own_files=agent.own_files if options.own_files is None else options.own_files,
+        asked_for_help=agent.asked_for_help if options.command is None else (),
         ready_timeout_secs=agent.ready_timeout_secs if patience == USUAL_PATIENCE else patience,
     )
 
 
 def _launch(agent: Agent, options: AgentOptions, order: LaunchOrder) -> Launch:
-    own = agent.launch(order)
-    argv = tuple(_filled(word, order) for word in options.command) if options.command else own.argv
-    return Launch(argv, {**own.env, **options.env}, own.files, own.links)
+    own, fill = agent.launch(order), _filler(order)
+    more = tuple(fill(word) for word in _more_words(options, order))
+    argv, left_out = own.argv, own.left_out
+    if options.command:
+        argv, left_out = tuple(fill(word) for word in options.command), ()
+    return Launch(
+        argv + more,
+        {**own.env, **{name: fill(value) for name, value in options.env.items()}},
+        {**own.files, **{f"{order.settings_dir}/{name}": fill(text) for name, text in options.files.items()}},
+        own.links,
+        left_out,
+    )
 
 
-def _filled(word: str, order: LaunchOrder) -> str:
-    places = {"{model}": order.model or "", "{role_prompt}": order.role_prompt, "{settings}": order.settings_dir}
-    for place, value in places.items():
-        word = word.replace(place, value)
-    return word
+def _more_words(options: AgentOptions, order: LaunchOrder) -> tuple[str, ...]:
+    asks: tuple[str, ...] = ()
+    if order.skip_permissions is not None:
+        asks = options.skip_permissions_args if order.skip_permissions else options.ask_args
+    return (*asks, *(options.model_args if order.model else ()))
+
+
+PLACE = re.compile(r"\{(settings|model|role_prompt|worktree|spool|name)\}")
+
+
+def _filler(order: LaunchOrder) -> Callable[[str], str]:
+    """Fills in what is known of the worker. In one go: a role prompt that names a place is not filled in itself."""
+    places = {
+        "settings": order.settings_dir,
+        "model": order.model or "",
+        "role_prompt": order.role_prompt,
+        "worktree": order.worktree,
+        "spool": order.spool,
+        "name": order.worker,
+    }
+    return lambda text: PLACE.sub(lambda found: places[found[1]], text)

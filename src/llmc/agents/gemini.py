@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from glob import escape
 from pathlib import Path
 from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.command_line import Option, command_line, option
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Line, Transcripts, moment, texts
@@ -18,20 +19,32 @@ from llmc.agents.transcripts import Line, Transcripts, moment, texts
 
 def launch(order: LaunchOrder) -> Launch:
     home = f"{order.settings_dir}/home"
-    # A worktree asks for trust again; the person trusted the repository when it was given to LLMC.
-    argv = ["gemini", "--skip-trust"]
-    if order.model:
-        argv += ["-m", order.model]
-    if order.skip_permissions:
-        argv.append("--yolo")
-    if order.resume:
-        argv += ["--resume", order.resume]
+    line = command_line(order.program, ("gemini",), _options(order))
     files = {f"{home}/.gemini/settings.json": _settings(order), hooks.script_path(order): hooks.SCRIPT}
     if order.role_prompt:
-        files[f"{order.settings_dir}/role/GEMINI.md"] = order.role_prompt
-        argv += ["--include-directories", f"{order.settings_dir}/role"]
+        files[f"{_role_dir(order)}/GEMINI.md"] = order.role_prompt
     # With true colour its input box has edges; without, nothing on the screen tells where it begins.
-    return Launch(tuple(argv), {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor"}, files, _links(order, home))
+    env = {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    return Launch(line.argv, env, files, _links(order, home), line.left_out)
+
+
+def _options(order: LaunchOrder) -> Iterator[Option]:
+    # A worktree asks for trust again; the person trusted the repository when it was given to LLMC.
+    yield option("--skip-trust", lost="nothing where the environment does the same, else it asks for trust")
+    if order.model:
+        yield option("-m", order.model, lost="the model that the settings name")
+    if order.skip_permissions:
+        yield option("--yolo", lost="it asks before it acts")
+    elif order.skip_permissions is False:
+        yield option("--approval-mode", "default", lost="it may act without asking, if its settings say so")
+    if order.resume:
+        yield option("--resume", order.resume, lost="the conversation from before")
+    if order.role_prompt:
+        yield option("--include-directories", _role_dir(order), lost="its role prompt")
+
+
+def _role_dir(order: LaunchOrder) -> str:
+    return f"{order.settings_dir}/role"
 
 
 def _links(order: LaunchOrder, home: str) -> dict[str, str]:
@@ -117,4 +130,5 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
+        asked_for_help=("",),
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.command_line import command_line, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
 
@@ -93,11 +94,13 @@ class Edition:
             role = f"{order.settings_dir}/role.md"
             files[role] = order.role_prompt
             settings["instructions"] = [role]
-        if not order.skip_permissions:
-            settings["permission"] = {"edit": "ask", "bash": "ask"}
+        if order.skip_permissions is False:
+            settings["permission"] = {"edit": "ask", "bash": "ask", "webfetch": "ask"}
         files[config] = json.dumps(settings, indent=2)
-        argv = (self.name, "--session", order.resume) if order.resume else (self.name,)
-        return Launch(argv, {f"{self.variables}_CONFIG": config, f"{self.variables}_DISABLE_AUTOUPDATE": "1"}, files)
+        resumed = [option("--session", order.resume, lost="the conversation from before")] if order.resume else []
+        line = command_line(order.program, (self.name,), resumed)
+        env = {f"{self.variables}_CONFIG": config, f"{self.variables}_DISABLE_AUTOUPDATE": "1"}
+        return Launch(line.argv, env, files, left_out=line.left_out)
 
     def agent(self) -> Agent:
         return Agent(
@@ -109,6 +112,7 @@ class Edition:
             reports_events=True,
             reports_start=True,
             resumes=True,
+            asked_for_help=("",),
         )
 
 

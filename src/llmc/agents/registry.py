@@ -24,15 +24,19 @@ BUILT_IN: Mapping[str, Callable[[], Agent]] = {
 }
 
 
-def agent_named(name: str, config: Config, packs: str = "") -> Agent:
-    """`packs` is the directory of the user's own packs, which come before those that LLMC brings along."""
-    options: AgentOptions | None = config.agents.get(name)
+def agent_named(name: str, config: Config | None, packs: str) -> Agent:
+    """`packs` is the directory of the user's own packs, which come before those that LLMC brings along.
+
+    Without a configuration, where only terminals live, there are the built-in agents.
+    """
+    described = config.agents if config is not None else {}
+    options: AgentOptions | None = described.get(name)
     if name in BUILT_IN:
         built_in = with_own_pack(BUILT_IN[name](), packs)
         return with_options(built_in, options, packs) if options is not None else built_in
     if options is not None:
         return described_agent(name, options, packs)
-    known = ", ".join(sorted({*BUILT_IN, *config.agents}))
+    known = ", ".join(sorted({*BUILT_IN, *described}))
     raise LlmcError(
         f"there is no agent named {name!r}", f"use one of {known}, or describe yours under [agents.NAME] in config.toml"
     )

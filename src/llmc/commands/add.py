@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from llmc.agents.registry import agent_named
 from llmc.app import App
 from llmc.commands.acting import newest_tip
 from llmc.commands.result import Result
@@ -24,7 +23,7 @@ def run(app: App, args: Namespace) -> Result:
     check_worker_name(args.name)
     site = app.site()
     agent = site.config.worker(args.name).agent if args.agent is None else args.agent
-    agent_named(agent, site.config)
+    site.agent_named(agent)
     if args.name in site.ledger.load().workers:
         raise LlmcError(
             f"there is a worker named {args.name} already", f"choose another name, or `llmc nuke {args.name}`"

@@ -9,6 +9,8 @@ from llmc.agents.packs import broken_packs
 from llmc.app import App
 from llmc.commands.result import Result
 from llmc.config import Config, load_config
+from llmc.config.keys import split_key
+from llmc.config.settings import find_option
 from llmc.errors import WrongWordsError
 from llmc.root import Root
 from llmc.store.config_file import get_value, set_value
@@ -45,8 +47,17 @@ def _check_packs(root: Root, config: Config) -> None:
 
 def _get(root: Root, key: str) -> Result:
     value = get_value(root.config_file, key)
+    if value is None:
+        return Result(f"not set: {_what_holds(key)}", {"key": key, "value": None})
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return Result(text, {"key": key, "value": value})
+
+
+def _what_holds(key: str) -> str:
+    table, *_, name = split_key(key)
+    # What a worker has by the defaults is told already: nothing is set there either.
+    about = find_option(("defaults", name) if table == "workers" else split_key(key))
+    return about.when_unset if about is not None else ""
 
 
 def _set(root: Root, key: str, text: str) -> Result:

@@ -25,7 +25,7 @@ def try_agents(app: App, root: Root) -> Result:
         *(name for name in BUILT_IN if name not in NOT_TRIED),
         *sorted(config.agents.keys() - BUILT_IN.keys()),
     ):
-        trials.append(try_agent(host, name, config))
+        trials.append(try_agent(host, name, config, root.packs))
         app.console.say("\n".join(_told(trials[-1])))
     installed = [trial for trial in trials if trial.installed]
     ok = all(trial.ok for trial in installed)

@@ -22,6 +22,8 @@ from llmc.observe.troubles import all_troubles
 from llmc.perform.confirming import KIND as AUTO_CONFIRM
 from llmc.perform.confirming import verdict_on
 from llmc.perform.diagnostics import latest_bundle
+from llmc.perform.programs import known_program
+from llmc.perform.sessions import left_out
 from llmc.site import Site
 from llmc.store.patrol_file import read_report
 
@@ -37,6 +39,8 @@ def run(app: App, args: Namespace) -> Result:
     bundle = latest_bundle(site.root, worker.name)
     missed = read_report(site.root.patrol_file).get("counts") or {}
     attention = _attention(site, worker)
+    program = known_program(site.host, site.root, site.agent_of(worker))
+    without = left_out(site, worker, program) if program is not None else ()
     lines = [
         *_state(worker, now),
         *([f"its latest news could not be taken in: {trouble}"] if trouble else []),
@@ -47,6 +51,8 @@ def run(app: App, args: Namespace) -> Result:
         *([f"last diagnostics: {bundle}"] if bundle else []),
         f"autonomy: {policy.autonomy.value}{_resumable(worker)}",
         *([f"signals missed so far (all workers): {_counts(missed)}"] if any(missed.values()) else []),
+        *([f"program: {worker.agent} {program.version or '(version unknown)'}"] if program is not None else []),
+        *(f"started without {each}: the installed {worker.agent} does not know it" for each in without),
         *_disagreement(attention),
         *_confirmations(site, worker, now),
         "what comes next:",
@@ -54,7 +60,8 @@ def run(app: App, args: Namespace) -> Result:
     ]
     troubles = [asdict(each) for each in wrong]
     more = {"attention": attention, "troubles": troubles, "diagnostics": bundle, "patrol_counts": missed}
-    return Result("\n".join(lines), {**_data(worker, signals, moves), **more})
+    about = {"version": program.version or None if program is not None else None, "left_out": list(without)}
+    return Result("\n".join(lines), {**_data(worker, signals, moves), **more, "program": about})
 
 
 def _catch_up(site: Site, name: str) -> str:

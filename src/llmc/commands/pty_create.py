@@ -17,6 +17,7 @@ from llmc.commands.result import Result
 from llmc.config import Config
 from llmc.core.names import shown
 from llmc.errors import LlmcError
+from llmc.perform.programs import installed_program
 from llmc.store.lock import is_held
 from llmc.store.terminals import Terminal
 from llmc.tmux.parsing import Pane
@@ -82,10 +83,12 @@ def _program(place: Place, name: str, cwd: str, cli: str) -> tuple[tuple[str, ..
 def _agent(
     place: Place, config: Config | None, name: str, cwd: str, cli: str
 ) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    agent = agent_named(cli, config, place.root.packs) if config is not None else BUILT_IN[cli]()
+    agent = agent_named(cli, config, place.root.packs)
     home = place.host.environ().get("HOME", "")
     settings, spool = place.root.inside(".workers", name, "agent"), place.root.terminal_spool(name)
-    launch = agent.launch(LaunchOrder(name, cwd, cwd, home, settings, skip_permissions=False))
+    program = installed_program(place.host, place.root, agent)
+    order = LaunchOrder(name, cwd, cwd, home, settings, skip_permissions=None, spool=spool, program=program)
+    launch = agent.launch(order)
     if place.host.which(launch.argv[0]) is None:
         raise LlmcError(f"{launch.argv[0]} is not installed", f"install it, or open a shell: llmc pty create {cwd}")
     for directory in (settings, spool):

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar
 
-from llmc.config.shapes import absolute_path, any_text, some_text
+from llmc.config.shapes import absolute_path, any_text, inner_file, some_text
 from llmc.core.names import shown
 
 T_co = TypeVar("T_co", covariant=True)
@@ -200,6 +200,24 @@ class Variables:
         if not isinstance(raw, dict) or not all(_VARIABLE.fullmatch(name) for name in raw):
             raise MismatchError
         return MappingProxyType({name: Text("").read(value) for name, value in raw.items()})
+
+    def parse(self, text: str) -> object:
+        return toml_value(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A table of files with their content."""
+
+    word: str = "table of strings"
+    expects: str = "a table of relative file names, without `..`, with their content"
+    example: str = '{ "settings.json" = "{}" }'
+
+    def read(self, raw: object) -> Mapping[str, str]:
+        if not isinstance(raw, dict):
+            raise MismatchError
+        name = Text("", fits=inner_file)
+        return MappingProxyType({name.read(each): Text("").read(value) for each, value in raw.items()})
 
     def parse(self, text: str) -> object:
         return toml_value(text)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from llmc.config.kinds import Choice, Flag, Place, Seconds, Text, Variables, Whole, Words
+from llmc.config.kinds import Choice, Files, Flag, Place, Seconds, Text, Variables, Whole, Words
 from llmc.config.option import option, required, rows
 from llmc.config.shapes import (
     inner_glob,
@@ -32,7 +32,9 @@ _MODEL = Text(
     '"opus"', "the name of a model, or empty to let the agent choose", lambda text: not text or one_word(text)
 )
 _ROLE = Text('"You care about simple code."')
-_TOOLS = Words('["Bash", "Edit"]')
+_TOOLS = Words('["Read", "Bash(git status)"]')
+READING_TOOLS = ("Read", "Glob", "Grep")
+"""What looks and changes nothing, by the names that Claude Code has for it."""
 _AUTONOMY = Choice(Autonomy)
 _WHAT_AUTONOMY_MEANS = (
     "what LLMC may do unasked: `manual` shows problems and never acts; `assist` also moves a worker that waits for you "
@@ -48,14 +50,16 @@ class Defaults:
     model: str | None = option(
         _MODEL,
         None,
-        'the model of the workers that run `defaults.agent`; `""` lets the agent choose',
-        '`"opus"` for claude, else the agent\'s own',
+        "the model of the workers that run `defaults.agent`; `llmc init` writes `opus` for claude",
+        "the agent chooses",
     )
-    skip_permissions: bool = option(_FLAG, True, "start agents so that they do not ask for permissions")
+    skip_permissions: bool = option(
+        _FLAG, True, "start agents so that they do not ask; `false`: they ask before they run a command or write a file"
+    )
     allowed_tools: tuple[str, ...] = option(
         _TOOLS,
-        ("Bash", "Edit", "Read", "Write", "Glob", "Grep"),
-        "the tools that an agent may use without asking, where the agent has such a list",
+        READING_TOOLS,
+        "with `skip_permissions = false`, what `claude` may use without asking; other agents have no such list",
     )
     patrol_interval_secs: float = option(
         Seconds("60"), 60, "time between two patrols; a safety net, since changes are noticed by events"
@@ -223,11 +227,31 @@ class AgentOptions:
     command: tuple[str, ...] | None = option(
         Words('["mytool", "--interactive"]', "a list of strings that begins with a program", at_least=1),
         None,
-        "the program of the terminal with its arguments; `{model}`, `{role_prompt}` and `{settings}` are filled in",
+        "the program of the terminal with its arguments",
         f"{_BUILT_IN}; required for a new agent",
     )
     env: Mapping[str, str] = option(
         Variables(), MappingProxyType({}), "environment variables to add to those that the agent gets anyway"
+    )
+    files: Mapping[str, str] = option(
+        Files(),
+        MappingProxyType({}),
+        "files to write before each start, named from the worker's directory `{settings}`",
+    )
+    skip_permissions_args: tuple[str, ...] = option(
+        Words('["--yolo"]'), (), "arguments to add with `skip_permissions = true`"
+    )
+    ask_args: tuple[str, ...] = option(
+        Words('["--approval", "always"]'), (), "arguments to add with `skip_permissions = false`"
+    )
+    model_args: tuple[str, ...] = option(
+        Words('["--model", "{model}"]'), (), "arguments to add where the settings name a model"
+    )
+    own_files: tuple[str, ...] | None = option(
+        Words('[".mytool*"]', "a list of globs without `..`", inner_glob, word="list of globs"),
+        None,
+        "files that the agent writes into the worktree for itself; git ignores them in every worktree of this root",
+        f"{_BUILT_IN}; `[]` for a new agent",
     )
     clear: str | None = option(
         Text('"/clear"', _LINE, one_line),
@@ -248,9 +272,9 @@ class AgentOptions:
         f'{_BUILT_IN}; `["Escape"]` for a new agent',
     )
     pack: str | None = option(
-        Text('"claude"', "the name of a built-in pack, or the path of a pack file", one_full_line),
+        Text('"claude"', "the name of a pack, or the path of a pack file", one_full_line),
         None,
-        "the screen patterns: the name of a built-in pack, or the path of a pack file",
+        "the screen patterns: the name of a pack in `ROOT/packs` or of a built-in one, or the path of a pack file",
         f'{_BUILT_IN}; `"generic"` for a new agent',
     )
     events: bool | None = option(

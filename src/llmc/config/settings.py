@@ -27,8 +27,6 @@ SINGLE_TABLES: Mapping[str, Shape] = MappingProxyType(
 NAMED_TABLES: Mapping[str, Shape] = MappingProxyType({"workers": WorkerOptions, "agents": AgentOptions})
 """Tables that hold a table per name: `[workers.adam]`."""
 
-_MODEL_OF_AGENT = MappingProxyType({"claude": "opus"})
-
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
@@ -85,7 +83,7 @@ def _model(own: WorkerOptions, defaults: Defaults) -> str | None:
     # One agent's model means nothing to another, so the default model stays with the default agent.
     agent = _given(own.agent, defaults.agent)
     inherited = defaults.model if agent == defaults.agent else None
-    return _given(_given(own.model, inherited), _MODEL_OF_AGENT.get(agent)) or None
+    return _given(own.model, inherited) or None
 
 
 def find_option(key: tuple[str, ...]) -> Option | None:

@@ -39,6 +39,11 @@ def inner_glob(text: str) -> bool:
     return one_full_line(text) and not text.startswith(("/", "~")) and ".." not in PurePosixPath(text).parts
 
 
+def inner_file(text: str) -> bool:
+    """The name of a file, and no directory, inside of where it is taken from."""
+    return inner_glob(text) and not text.endswith("/") and PurePosixPath(text).name != ""
+
+
 def quick_expression(text: str) -> bool:
     """A regular expression for text that somebody else has chosen."""
     try:

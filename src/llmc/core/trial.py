@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from llmc.core.classify import Pack
-
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 class Verdict(StrEnum):
@@ -45,12 +42,6 @@ class Trial:
     @property
     def drifted(self) -> tuple[str, ...]:
         return tuple(check.name for check in self.checks if check.verdict is Verdict.DRIFTED)
-
-
-def version_in(words: str) -> str:
-    """The first thing in there that looks like a version; empty when nothing does."""
-    found = _VERSION.search(words)
-    return found[0] if found else ""
 
 
 def check_version(said: str, pack: Pack) -> Check:

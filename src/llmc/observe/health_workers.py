@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from llmc.agents.base import LaunchOrder
+from llmc.agents.base import program_of
 from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.config import Config
 from llmc.core.health import (
@@ -49,11 +49,8 @@ def look_at_agents(
 def look_at_agent(host: Host, root: Root, config: Config, name: str, workers: tuple[str, ...] = ()) -> AgentFacts:
     if name not in BUILT_IN and name not in config.agents:
         return AgentFacts(name, workers)
-    order = LaunchOrder(
-        worker=name, worktree=root.path, repository=root.path, home="", settings_dir=root.settings_dir(name)
-    )
-    agent = agent_named(name, config)
-    program = next(iter(agent.launch(order).argv), "")
+    agent = agent_named(name, config, root.packs)
+    program = program_of(agent)
     return AgentFacts(name, workers, program, host.which(program) is not None, agent.reports_start)
 
 

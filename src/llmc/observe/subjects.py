@@ -12,7 +12,7 @@ from typing import Any
 
 from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
 from llmc.agents.packs.parse import PackError
-from llmc.agents.registry import BUILT_IN, agent_named
+from llmc.agents.registry import agent_named
 from llmc.agents.reports import Report, read_report
 from llmc.config import Config
 from llmc.core.classify import Pack, Screen, screen_of
@@ -141,7 +141,7 @@ def terminal_subject(root: Root, config: Config | None, terminal: Terminal, tmux
         lambda pane: _pack_of(root, _chosen_pack(terminal.cli, config), pane),
         program=lambda pane: _program(root, pane),
         spool=root.terminal_spool(terminal.id),
-        translate=_translator(terminal.cli, config, root.packs),
+        translate=_translator(root, terminal.cli, config),
         home=home if terminal.cli in ("", "claude") else "",
     )
 
@@ -193,10 +193,10 @@ def packs_stamp(directory: str) -> tuple[int, ...]:
         return ()
 
 
-def _translator(cli: str, config: Config | None, packs: str) -> Translate:
+def _translator(root: Root, cli: str, config: Config | None) -> Translate:
     try:
-        return agent_named(cli, config, packs).translate if config is not None else BUILT_IN[cli]().translate
-    except (LlmcError, KeyError):
+        return agent_named(cli, config, root.packs).translate
+    except LlmcError:
         return read_report
 
 

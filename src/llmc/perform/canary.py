@@ -13,18 +13,20 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from llmc.agents.base import Agent, LaunchOrder
+from llmc.agents.base import Agent, program_of
 from llmc.agents.registry import agent_named
 from llmc.config import Config, WorkerOptions
 from llmc.core import events as ev
 from llmc.core.effects import Deliver, Purpose, StartSession, to_step
 from llmc.core.policy import Policy
-from llmc.core.trial import Check, Trial, Verdict, check_version, version_in
+from llmc.core.program import InstalledProgram
+from llmc.core.trial import Check, Trial, Verdict, check_version
 from llmc.errors import LlmcError
 from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.host.base import Host
 from llmc.model import Outcome, Receipt, State, Worker
 from llmc.perform import conversation, sessions
+from llmc.perform.programs import ask_program, installed_program
 from llmc.perform.told import spooled_reports
 from llmc.root import Root
 from llmc.site import Site
@@ -36,21 +38,24 @@ from llmc.tmux.server import Tmux
 
 PROMPT = "This is a test of the connection. Reply with the single word: ready. Use no tools and change no files."
 NAME = "canary"
-VERSION_SECS = 30.0
+SELF_SECS = 30.0
+"""For what it says of itself."""
 ANSWER_SECS = 180.0
 LOOK_EVERY_SECS = 0.1
 
 
-def try_agent(host: Host, name: str, config: Config) -> Trial:
-    agent = agent_named(name, config)
-    program = _program(agent)
+def try_agent(host: Host, name: str, config: Config, packs: str) -> Trial:
+    agent = agent_named(name, config, packs)
+    program = program_of(agent)
     if host.which(program) is None:
         return Trial(name, program, installed=False)
-    version = _version(host, program)
-    checks = [check_version(version, agent.pack)]
+    checks, version = [], ""
     try:
-        with _place(host, _only(name, config)) as site:
-            checks += _tried(site, name, agent)
+        with _place(host, _only(name, config), packs) as site:
+            said = _ask(site, agent, program)
+            version = said.version
+            checks = [check_version(version, agent.pack)]
+            checks += _tried(site, name, agent, said)
     except LlmcError as failure:
         checks.append(Check("start", Verdict.FAILED, failure.what))
     return Trial(name, program, True, version, agent.pack.label, tuple(checks))
@@ -61,21 +66,14 @@ def _only(name: str, config: Config) -> Config:
     return replace(config, workers=MappingProxyType({NAME: WorkerOptions(agent=name)}))
 
 
-def _program(agent: Agent) -> str:
-    order = LaunchOrder(worker=NAME, worktree="/", repository="/", home="", settings_dir="/")
-    return next(iter(agent.launch(order).argv), "")
-
-
-def _version(host: Host, program: str) -> str:
-    try:
-        answer = host.run([program, "--version"], cwd="/", timeout=VERSION_SECS)
-        return version_in(answer.text) or version_in(answer.complaint)  # pi 0.73 tells it on standard error
-    except LlmcError:
-        return ""
+def _ask(site: Site, agent: Agent, program: str) -> InstalledProgram:
+    if agent.asked_for_help:
+        return installed_program(site.host, site.root, agent, SELF_SECS)
+    return ask_program(site.host, program, (), SELF_SECS)
 
 
 @contextmanager
-def _place(host: Host, config: Config) -> Iterator[Site]:
+def _place(host: Host, config: Config, packs: str) -> Iterator[Site]:
     """A root of its own with a little repository; everything in it ends with it."""
     with tempfile.TemporaryDirectory(prefix="llmc-canary-", ignore_cleanup_errors=True) as directory:
         root = Root(directory)
@@ -83,6 +81,7 @@ def _place(host: Host, config: Config) -> Iterator[Site]:
         worktree = root.worktree(NAME)
         for path in (worktree, root.inside("run", "locks"), root.logs):
             Path(path).mkdir(mode=0o700, parents=True)
+        Path(root.packs).symlink_to(packs)
         git.run(worktree, "init", "--quiet")
         git.run(worktree, "commit", "--quiet", "--allow-empty", "-m", "first", env=LLMC_IDENTITY)
         ledger = Ledger(StateFile(root.path), EventLog(root.event_log), WorkerLog(root.logs), lambda _: Policy())
@@ -95,8 +94,10 @@ def _place(host: Host, config: Config) -> Iterator[Site]:
             ledger.events.close()
 
 
-def _tried(site: Site, name: str, agent: Agent) -> Iterator[Check]:
+def _tried(site: Site, name: str, agent: Agent, program: InstalledProgram) -> Iterator[Check]:
     worker = _employ(site, name)
+    if agent.asked_for_help:
+        yield _options(program, sessions.left_out(site, worker, program))
     step = to_step(StartSession(), "canary-1")
     started = sessions.start(site, worker, step)
     if not isinstance(started, ev.SessionReady):
@@ -118,6 +119,14 @@ def _employ(site: Site, name: str) -> Worker:
     worker = Worker(NAME, site.root.worktree(NAME), "main", f"llmc-{NAME}", name, now, now, pending=(step,))
     site.ledger.state.create(State(MappingProxyType({NAME: worker})))
     return worker
+
+
+def _options(program: InstalledProgram, left_out: tuple[str, ...]) -> Check:
+    if not program.options:
+        return Check("options", Verdict.UNKNOWN, "it did not tell which options it knows")
+    if left_out:
+        return Check("options", Verdict.UNKNOWN, f"it is started without {'; '.join(left_out)}")
+    return Check("options", Verdict.OK, "it knows all that it is started with")
 
 
 def _not_started(result: ev.StepResult) -> Check:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.core import events as ev
+from llmc.core.program import InstalledProgram
+from llmc.errors import LlmcError
+from llmc.git.own_files import exclude_own_files
 from llmc.host.marks import marked_processes
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
 from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
+from llmc.perform.programs import forget_installed, installed_program
 from llmc.perform.starting import wait_until_ready
 from llmc.site import Site
 from llmc.store.lock import is_held
@@ -46,7 +51,7 @@ def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
 
 
 def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) -> ev.StepResult:
-    launch = agent.launch(_order(site, worker, resume))
+    launch = agent.launch(_order(site, worker, installed_program(site.host, site.root, agent), resume))
     if site.host.which(launch.argv[0]) is None:
         again = f"`llmc nuke {worker.name}`, then `llmc add {worker.name} --agent ...`"
         hint = f"install it, or choose another agent for {worker.name}: {again}"
@@ -54,7 +59,9 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
     if not site.host.is_dir(worker.worktree_path):
         gone = f"its worktree {worker.worktree_path} is gone; run `llmc doctor`"
         return ev.SessionFailed(site.now(), step.id, gone, hopeless=True)
-    pane = _launch(site, worker, step, launch, resume)
+    exclude_own_files(site.host, site.root.git_dir, _own_files(site))
+    takes_up = resume if resume in launch.argv else ""  # not where the program does not know how
+    pane = _launch(site, worker, step, launch, takes_up)
     return _follow(site, site.worker(worker.name), step, agent, pane)
 
 
@@ -64,6 +71,7 @@ def _follow(site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane) ->
     if isinstance(result, Pane):
         return _ended_at_once(site, step, result)
     if isinstance(result, ev.SessionFailed):
+        forget_installed(site.host, site.root, agent)
         site.tmux.kill_session(worker.session_id)
     if isinstance(result, ev.SessionReady):
         return replace(result, resumed=resumed, go_on=going_on_text(site, worker, resumed=resumed))
@@ -80,7 +88,21 @@ def _live_pane(site: Site, worker: Worker) -> Pane | None:
     return None
 
 
-def _order(site: Site, worker: Worker, resume: str) -> LaunchOrder:
+def _own_files(site: Site) -> set[str]:
+    """Of every agent that a worker has: they share what git ignores."""
+    found: set[str] = set()
+    for name in {worker.agent for worker in site.ledger.load().workers.values()}:
+        with suppress(LlmcError):  # another worker's agent may not be described any more
+            found.update(site.agent_named(name).own_files)
+    return found
+
+
+def left_out(site: Site, worker: Worker, program: InstalledProgram) -> tuple[str, ...]:
+    """What the worker's agent is started without, because the installed program does not know it."""
+    return site.agent_of(worker).launch(_order(site, worker, program, "")).left_out
+
+
+def _order(site: Site, worker: Worker, program: InstalledProgram, resume: str) -> LaunchOrder:
     settings = site.config.worker(worker.name)
     return LaunchOrder(
         worker.name,
@@ -93,6 +115,8 @@ def _order(site: Site, worker: Worker, resume: str) -> LaunchOrder:
         settings.skip_permissions,
         settings.allowed_tools,
         resume,
+        site.root.spool(worker.name),
+        program,
     )
 
 

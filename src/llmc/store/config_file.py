@@ -35,9 +35,9 @@ branch = {branch}  # the branch that workers start from
 # copy = []  # ignored files that every worktree needs, such as [".env", "data/*.csv"]
 
 [defaults]
-# agent = "claude"  # or codex, gemini, opencode, or your own: see [agents.NAME]
-# model = "opus"
-# skip_permissions = true  # agents do not ask before they run tools
+agent = "claude"  # or codex, gemini, opencode, or your own: see [agents.NAME]
+model = "opus"  # of the workers that run this agent; without this line the agent chooses
+# skip_permissions = true  # agents do not ask before they run tools; false: they ask
 # sound_on_review = true
 # role_prompt = ""
 

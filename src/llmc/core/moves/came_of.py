@@ -101,6 +101,7 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
         return not_sent(worker, event, effect, policy)
     if isinstance(effect, ClearConversation):
         return Move(worker)
+    worker = _without_reports(worker, event)
     if isinstance(effect, Deliver):
         worker = with_sent(worker, effect.text, event.outcome, event.proof)
         worker = worker if worker.reports_events else replace(worker, last_words="")
@@ -109,6 +110,16 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
         return Move(replace(worker, resume_work=_kept_for_rebase(worker)), (Notify("unknown", why),), why)
     turn = worker.turn if worker.turn is Turn.OPEN or worker.reports_events else Turn.UNKNOWN
     return Move(replace(worker, turn=turn, resume_work=_kept_for_rebase(worker)), detail=f"proof: {event.proof.value}")
+
+
+def _without_reports(worker: Worker, event: ev.TextSent) -> Worker:
+    """Its very first text was sent and it did not report it: until a report comes, it counts as one without.
+
+    An agent that has reported a prompt before may be late, or may have been given its text by hand.
+    """
+    if event.proof is Proof.HOOK or worker.heard_prompts or worker.turn is Turn.OPEN:
+        return worker
+    return replace(worker, reports_events=False, turn=Turn.UNKNOWN)
 
 
 def _kept_for_rebase(worker: Worker) -> Work | None:

@@ -1,0 +1,46 @@
+"""The command line of an agent, made of what the installed program knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from llmc.core.program import InstalledProgram
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Words that belong together and begin with an option, and what is lost where the program does not know it."""
+
+    words: tuple[str, ...]
+    lost: str
+
+
+def option(*words: str, lost: str) -> Option:
+    return Option(words, lost)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    argv: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    """Each option that the program does not know, with what is lost by that."""
+
+
+def command_line(
+    program: InstalledProgram,
+    begin: tuple[str, ...],
+    options: Iterable[Option],
+    end: tuple[str, ...] = (),
+    *,
+    command: str = "",
+) -> CommandLine:
+    """A program refuses to start with an option that it does not know, so it is started without."""
+    argv, left_out = [*begin], []
+    for each in options:
+        if program.knows(each.words[0], command):
+            argv += each.words
+        else:
+            left_out.append(f"{each.words[0]} ({each.lost})")
+    # One option may be given many times over.
+    return CommandLine((*argv, *end), tuple(dict.fromkeys(left_out)))
