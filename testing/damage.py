@@ -61,7 +61,7 @@ def source(tmp_path: Path) -> Path:
 def root(tmp_path: Path, source: Path) -> Root:
     root = make_root(tmp_path / "llmc", source)
     config = Path(root.config_file)
-    config.write_text(config.read_text().replace('# agent = "claude"', 'agent = "shell"'))
+    config.write_text(config.read_text().replace('agent = "claude"', 'agent = "shell"', 1))
     return root
 
 

@@ -61,5 +61,17 @@ def _what_holds(key: str) -> str:
 
 
 def _set(root: Root, key: str, text: str) -> Result:
+    before = get_value(root.config_file, key)
     value = set_value(root.config_file, key, text)
-    return Result(f"{key} = {json.dumps(value, ensure_ascii=False)}", {"key": key, "value": value})
+    said = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+    if key == "defaults.agent" and value != before:
+        said += _of_the_agent_before(root, str(value))
+    return Result(said, {"key": key, "value": value})
+
+
+def _of_the_agent_before(root: Root, agent: str) -> str:
+    """A model means nothing to another agent, and may keep it from starting."""
+    model = get_value(root.config_file, "defaults.model")
+    if not model:
+        return ""
+    return f'\nnote: defaults.model is still {model!r}; `llmc config set defaults.model ""` lets {agent} choose'
