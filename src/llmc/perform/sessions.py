@@ -14,6 +14,7 @@ from llmc.host.marks import marked_processes
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
 from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
+from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
 from llmc.store.lock import is_held
 from llmc.store.spool import peek
@@ -54,8 +55,7 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
         hint = f"install it, or choose another agent for {worker.name}: {again}"
         return ev.SessionFailed(site.now(), step.id, f"{launch.argv[0]} is not installed; {hint}", hopeless=True)
     if not site.host.is_dir(worker.worktree_path):
-        gone = f"its worktree {worker.worktree_path} is gone; run `llmc doctor`"
-        return ev.SessionFailed(site.now(), step.id, gone, hopeless=True)
+        restore_worktree(site, worker)
     began = site.now()
     pane = _launch(site, worker, launch)
     # A conversation from before is shown with the failure that it ended in, or with half a turn that looks like one.

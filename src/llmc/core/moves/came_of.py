@@ -46,7 +46,11 @@ def step_begun(worker: Worker, event: ev.StepBegun, policy: Policy) -> Move:
 
 def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Move:
     worker = replace(
-        without_step(worker, event.step), session=Session.UP, turn=Turn.OVER, reports_events=event.reports_events
+        without_step(worker, event.step),
+        session=Session.UP,
+        turn=Turn.OVER,
+        reports_events=event.reports_events,
+        worktree_lost=False,
     )
     given_up = policy.recovers and worker.work is Work.ERROR and worker.crash_count >= policy.crash_limit
     if worker.work is Work.ERROR and worker.resume_work is not None:
