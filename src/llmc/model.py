@@ -164,6 +164,8 @@ class Worker:
     last_crash_unix: float | None = None
     rebase_started_at_unix: float | None = None
     conflicted_files: tuple[str, ...] = ()
+    worktree_lost: bool = False
+    """Somebody has removed its worktree: it is made again with the next start of its agent."""
     resolution_attempts: int = 0
     pending: tuple[Step, ...] = ()
     timers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))

@@ -139,6 +139,7 @@ HELP_DUE, ESCALATION_DUE = runs_out(REBASE_HELP), runs_out(REBASE_ESCALATE)
 WAIT_OVER = runs_out(GO_ON)
 SILENCE = occurs(ev.SilenceLasted)
 SCREEN_MOVED = occurs(ev.ScreenMoved)
+WORKTREE_LOST, WORKTREE_FOUND = occurs(ev.WorktreeLost), occurs(ev.WorktreeFound)
 CONFIRMED = occurs(ev.DialogConfirmed, "git status")
 BEGUN = came_of(ev.StepBegun)
 LAUNCHED = came_of(ev.SessionLaunched, "5e551011")
@@ -297,6 +298,9 @@ ROWS = [
     Row("grace over, commit",             GRACE_OVER,                   "R R R R R B E", fields=GRACE_COMMIT),
     Row("a block is over",                WAIT_OVER,                    "I W W R J B E", policy=AUTO, fields=WAITING),
     Row("something on the screen",        SCREEN_MOVED,                 "I W N R J B E"),
+    Row("its worktree was removed",       WORKTREE_LOST,                "I W N R J B E"),
+    Row("its worktree was removed, auto", WORKTREE_LOST,                "I W N R J B E", policy=AUTO),
+    Row("its worktree is there again",    WORKTREE_FOUND,               "I W N R J B E"),
     Row("a dialog was confirmed",         CONFIRMED,                    "I W W R J B E"),
     Row("silence",                        SILENCE,                      "I W N R J B E"),
     Row("silence, asked twice",           SILENCE,                      "I N N R N B E", policy=AUTO, fields=ASKED),

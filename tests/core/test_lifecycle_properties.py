@@ -62,6 +62,8 @@ SESSION_FACTS = st.sampled_from(
         lambda at: ev.SessionVanished(at),
         lambda at: ev.SessionFound(at, reports_events=True),
         lambda at: ev.SessionFound(at, reports_events=False),
+        lambda at: ev.WorktreeLost(at),
+        lambda at: ev.WorktreeFound(at),
     ]
 )
 COMMANDS = st.sampled_from(

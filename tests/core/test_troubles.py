@@ -52,6 +52,11 @@ def timers(**due: float) -> dict[str, object]:
             None,
             ["it has stopped with an error: no key; `llmc restart adam` starts it again"],
         ),
+        (
+            replace(AT_WORK, worktree_lost=True),
+            None,
+            ["its worktree is gone; `llmc restart adam` makes it again from its branch"],
+        ),
         (LIMITED, None, ["its rate limit is used up (for 1h more); `llmc message adam ...` when it is over"]),
         (
             replace(LIMITED, blocked=Blocked("auth", NOW - 60)),

@@ -13,7 +13,7 @@ from llmc.errors import LlmcError
 from llmc.git.worktree import add_worktree, delete_branch, remove_worktree
 from llmc.model import Evidence, Worker
 from llmc.observe.health_workers import look_at_agent
-from llmc.perform.branches import carry_ignored_files
+from llmc.perform.worktrees import carry_ignored_files
 from llmc.site import Site
 from llmc.store.config_file import remove_worker_table, set_worker_table
 from llmc.store.terminals import Terminals

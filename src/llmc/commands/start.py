@@ -80,6 +80,8 @@ def _task(app: App, site: Site, args: Namespace) -> str:
 
 
 def _refuse_dirty(site: Site, worker: Worker) -> None:
+    if worker.worktree_lost:
+        raise LlmcError(f"{worker.name}'s worktree is gone", f"`llmc restart {worker.name}` makes it again")
     left = [entry.path for entry in status(site.git, worker.worktree_path)]
     if left and worker.work == "idle":
         raise LlmcError(

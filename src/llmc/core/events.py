@@ -181,6 +181,16 @@ class CommitElsewhere(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class WorktreeLost(Fact):
+    """Its directory is no more. An agent that runs in it goes on nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeFound(Fact):
+    """It is there again."""
+
+
+@dataclass(frozen=True, slots=True)
 class CommitsGone(Fact):
     """The work that waited for review is no longer ahead of the branch: merged elsewhere, or taken back."""
 

@@ -115,6 +115,8 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         observed.commit_elsewhere,
         {**ANY, WORKING: (WORKING, INPUT), REJECTED: (REJECTED, INPUT)},
     ),
+    ev.WorktreeLost: Rule("worktree.gone", observed.worktree_lost, ANY),
+    ev.WorktreeFound: Rule("worktree.found", observed.worktree_found, ANY),
     ev.CommitsGone: Rule("git.commits_gone", observed.commits_gone, {**ANY, REVIEW: (INPUT, REVIEW)}),
     ev.ConflictsChanged: Rule("git.conflicts_changed", conflicts.conflicts_changed, ANY),
     ev.ConflictsResolved: Rule("git.resolved", conflicts.conflicts_resolved, {**ANY, REBASING: (REBASING, INPUT)}),

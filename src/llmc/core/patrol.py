@@ -21,6 +21,7 @@ class Miss(StrEnum):
     REBASE = "rebase"
     TIMER = "timer"
     STUCK = "stuck"
+    WORKTREE = "worktree"
 
 
 @dataclass(frozen=True, slots=True)

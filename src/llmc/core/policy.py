@@ -28,6 +28,11 @@ class Policy:
         return self.autonomy in (Autonomy.ASSIST, Autonomy.AUTO)
 
     @property
+    def restores_worktrees(self) -> bool:
+        """Nothing can be lost by it: what was in the directory is gone already."""
+        return self.autonomy in (Autonomy.ASSIST, Autonomy.AUTO)
+
+    @property
     def helps_with_conflicts(self) -> bool:
         return self.autonomy is Autonomy.AUTO
 

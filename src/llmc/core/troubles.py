@@ -20,8 +20,19 @@ class Trouble:
 
 def troubles(worker: Worker, screen: str | None, policy: Policy, now: float) -> tuple[Trouble, ...]:
     """`screen` is what the last look at the agent's screen says, such as READY; None without one."""
-    found = (_blocked(worker, policy, now), _session(worker, policy, now), _stuck(worker, screen, policy, now))
+    found = (
+        _worktree(worker),
+        _blocked(worker, policy, now),
+        _session(worker, policy, now),
+        _stuck(worker, screen, policy, now),
+    )
     return tuple(each for each in found if each is not None)
+
+
+def _worktree(worker: Worker) -> Trouble | None:
+    if not worker.worktree_lost or worker.pending:
+        return None
+    return Trouble("worktree", "its worktree is gone", f"`llmc restart {worker.name}` makes it again from its branch")
 
 
 def _blocked(worker: Worker, policy: Policy, now: float) -> Trouble | None:

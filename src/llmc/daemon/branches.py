@@ -29,6 +29,7 @@ def watch_branches(root: Root, watch: Watch, workers: Iterable[str] = ()) -> Non
 def watch_branch(root: Root, watch: Watch, worker: str) -> None:
     git_dir = f"{root.git_dir}/worktrees/{worker}"
     watch.add(git_dir, worker, WORKTREE_FILES)
+    watch.add(root.worktrees, worker, frozenset((worker,)))
     watch.add(f"{git_dir}/logs", worker)
     watch.add(f"{git_dir}/reftable", worker)
     watch.add(f"{root.git_dir}/{HEADS}", worker, frozenset((worker,)))

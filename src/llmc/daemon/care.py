@@ -95,7 +95,7 @@ def _keep_up_to_date(site: Site, worker: Worker, tried: Rebases) -> None:
     """Work that waits for review follows the branch, so that the reviewer sees it as it would land."""
     if worker.work is not Work.NEEDS_REVIEW or worker.session is not Session.UP or worker.pending:
         return
-    if worker.commit_sha is None or worker.turn is Turn.OPEN:
+    if worker.commit_sha is None or worker.turn is Turn.OPEN or worker.worktree_lost:
         return
     tip = upstream_tip(site)
     if tip is None or is_ancestor(site.git, site.root.path, tip, worker.commit_sha):

@@ -32,13 +32,15 @@ class Glance:
     upstream: str | None
     reported: frozenset[str]
     """Workers whose reports wait in the spool."""
+    without_worktree: frozenset[str] = frozenset()
 
 
 def glance(site: Site, state: State) -> Glance:
     panes = site.tmux.panes()
     live = frozenset(name for name, pane in panes.items() if _is_live(pane))
     reported = frozenset(name for name in state.workers if has_reports(site, name))
-    return Glance(site.now(), live, heads(site.git, site.root.path), upstream_tip(site), reported)
+    lost = frozenset(name for name, worker in state.workers.items() if not site.host.is_dir(worker.worktree_path))
+    return Glance(site.now(), live, heads(site.git, site.root.path), upstream_tip(site), reported, lost)
 
 
 def _is_live(pane: Pane) -> bool:
@@ -52,14 +54,18 @@ def unexpected(state: State, seen: Glance, policy_of: Callable[[str], Policy]) -
 
 
 def _misses(worker: Worker, seen: Glance, policy: Policy) -> Iterator[str]:
+    if worker.worktree_lost != (worker.name in seen.without_worktree):
+        yield Miss.WORKTREE.value
     if worker.pending:
         yield Miss.PENDING.value
+    if (worker.session is Session.UP) != (worker.session_id in seen.live_sessions):
+        yield Miss.SESSION.value
+    if worker.worktree_lost:
+        return  # the rest waits until it is made again
     if worker.name in seen.reported:
         yield Miss.REPORT.value
     if any(due <= seen.now for due in worker.timers.values()):
         yield Miss.TIMER.value
-    if (worker.session is Session.UP) != (worker.session_id in seen.live_sessions):
-        yield Miss.SESSION.value
     if is_silent(worker, seen.now, policy):
         yield Miss.STUCK.value
     yield from _branch_misses(worker, seen)

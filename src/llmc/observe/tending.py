@@ -9,6 +9,7 @@ from __future__ import annotations
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
 from llmc.core.moves.stuck import is_silent
+from llmc.model import Worker
 from llmc.observe.branches import branch_events
 from llmc.observe.reports import MOST, tend_reports
 from llmc.observe.terminals import finds, losses
@@ -24,11 +25,21 @@ def tend_session(site: Site, name: str, pane: Pane | None, *, while_away: bool =
 def tend_work(site: Site, name: str, most_reports: int = MOST) -> list[Decision]:
     """A session that was found, the agent's reports, the branch, the timers. The caller holds the worker's lock."""
     decisions = _apply_all(site, name, finds(site, site.worker(name)))
+    decisions += _apply_all(site, name, worktree_events(site, site.worker(name)))
+    if site.worker(name).worktree_lost:
+        return decisions  # git has nothing to say of it, and what a report means is for git to say
     decisions += tend_reports(site, name, most_reports)
     decisions += _apply_all(site, name, branch_events(site, site.worker(name)))
     decisions += _apply_all(site, name, due_timers(site, name))
     decisions += _apply_all(site, name, silence(site, name))
     return decisions
+
+
+def worktree_events(site: Site, worker: Worker) -> list[ev.Event]:
+    lost = not site.host.is_dir(worker.worktree_path)
+    if lost == worker.worktree_lost:
+        return []
+    return [ev.WorktreeLost(site.now()) if lost else ev.WorktreeFound(site.now())]
 
 
 def due_timers(site: Site, name: str) -> list[ev.Event]:

@@ -8,15 +8,15 @@ from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, backup_commit, is_backed_up, make_backup
 from llmc.git.clone import fetch_source
 from llmc.git.history import commits_ahead
-from llmc.git.ignored import copy_ignored
 from llmc.git.rebase import Conflicted, rebase_in_progress, rebase_onto
-from llmc.git.repository import current_branch, require_commit, resolve, status, toplevel
+from llmc.git.repository import current_branch, require_commit, resolve, status
 from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in_place
 from llmc.host.faults import Moment, reached
 from llmc.model import Step, Worker
 from llmc.perform.conflicts import asked_to_resolve
 from llmc.perform.merging import forget_accept
 from llmc.perform.sessions import end_session, end_strays
+from llmc.perform.worktrees import carry_ignored_files
 from llmc.site import Site
 
 
@@ -44,12 +44,6 @@ def reset(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     reached(Moment.RESET_CLEANED)
     carry_ignored_files(site, worker.worktree_path)
     return ev.WorktreeReset(site.now(), step.id, tip)
-
-
-def carry_ignored_files(site: Site, worktree: str) -> None:
-    source = toplevel(site.git, site.config.repo.source)
-    if site.config.repo.copy and source is not None:
-        copy_ignored(site.git, source, site.config.repo.copy, worktree)
 
 
 # --- rebase -----------------------------------------------------------------------------------------

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from llmc.core import events as ev
 from llmc.core.mending import needs_person
 from llmc.core.names import name_problem
 from llmc.core.rebuild import rebuilt
 from llmc.core.repairs import Repair
 from llmc.errors import LlmcError
-from llmc.git.backup import backup_branch, backup_commit, list_backups, make_backup
+from llmc.git.backup import backup_branch, list_backups, make_backup
 from llmc.git.clone import TRACKING
-from llmc.git.history import is_ancestor
-from llmc.git.mending import connect_worktree, leave_operation, make_worktree_again, put_on_branch, restore_branch
+from llmc.git.mending import connect_worktree, leave_operation, put_on_branch, restore_branch
 from llmc.git.repository import branch_tip, current_branch, resolve
 from llmc.git.worktree import delete_branch, find_worktree, remove_worktree, reset_in_place
 from llmc.host.processes import end_tree
 from llmc.model import Worker
-from llmc.perform.branches import carry_ignored_files, forget_files, forget_locks
+from llmc.perform.branches import forget_files, forget_locks
 from llmc.perform.means import Means, change_worker
+from llmc.perform.settle import ask
+from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
 
 REASON = "doctor --repair"
@@ -40,25 +42,17 @@ def _restore(site: Site, name: str, branch: str, worker: Worker | None) -> str:
 
 
 def make_again(means: Means, repair: Repair) -> str:
+    """With its agent in it: one that runs in the directory that was removed sees nothing of the new one."""
     site = means.open_site()
     worker = site.worker(repair.worker or "")
     with site.acting_for(worker.name):
-        kept = _keep_head(site, worker.name, worker.branch)
-        make_worktree_again(site.git, site.root.path, worker.name, worker.branch)
-        carry_ignored_files(site, worker.worktree_path)
+        kept = restore_worktree(site, worker)
         pane = site.tmux.panes().get(worker.session_id)
-    stuck = f"; its agent runs in the directory that was removed: `llmc restart {worker.name}`"
-    return f"made {worker.worktree_path}{kept}{stuck if pane is not None and not pane.dead else ''}"
-
-
-def _keep_head(site: Site, name: str, branch: str) -> str:
-    """Where HEAD of a lost worktree had commits that are on no branch."""
-    known, tip = find_worktree(site.git, site.root.path, name), branch_tip(site.git, site.root.path, branch)
-    head = resolve(site.git, site.root.path, known.head) if known is not None and known.head else None
-    if head is None or (tip is not None and is_ancestor(site.git, site.root.path, head, tip)):
-        return ""
-    backup = backup_commit(site.git, site.root.path, name, site.now(), branch, head, REASON)
-    return f"; the commits that were on no branch are kept in {backup.ref}"
+        if pane is None or pane.dead:
+            return f"made {worker.worktree_path}{kept}"
+        ask(site, worker.name, ev.StopAsked(site.now()))
+        ask(site, worker.name, ev.StartAsked(site.now()))
+    return f"made {worker.worktree_path} and started its agent in it{kept}"
 
 
 def connect(means: Means, repair: Repair) -> str:

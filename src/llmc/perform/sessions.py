@@ -19,6 +19,7 @@ from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
 from llmc.perform.programs import forget_installed, installed_program
 from llmc.perform.starting import wait_until_ready
+from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
 from llmc.store.lock import is_held
 from llmc.tmux.configuration import configuration
@@ -57,8 +58,7 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
         hint = f"install it, or choose another agent for {worker.name}: {again}"
         return ev.SessionFailed(site.now(), step.id, f"{launch.argv[0]} is not installed; {hint}", hopeless=True)
     if not site.host.is_dir(worker.worktree_path):
-        gone = f"its worktree {worker.worktree_path} is gone; run `llmc doctor`"
-        return ev.SessionFailed(site.now(), step.id, gone, hopeless=True)
+        restore_worktree(site, worker)
     exclude_own_files(site.host, site.root.git_dir, _own_files(site))
     takes_up = resume if resume in launch.argv else ""  # not where the program does not know how
     pane = _launch(site, worker, step, launch, takes_up)

@@ -59,6 +59,7 @@ def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Mov
         reports_events=event.reports_events,
         start_dialog="",
         hint=event.hint,
+        worktree_lost=False,
     )
     given_up = policy.recovers and worker.work is Work.ERROR and worker.crash_count >= policy.crash_limit
     if worker.work is Work.ERROR and worker.resume_work is not None:

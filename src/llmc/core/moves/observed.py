@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from llmc.core import events as ev
-from llmc.core.effects import OWNS_WORKTREE, RemoveWorker, StartSession, StopSession
+from llmc.core.effects import OWNS_WORKTREE, Notify, RemoveWorker, StartSession, StopSession
 from llmc.core.last_words import last_sentence
 from llmc.core.moves.asked import start_asked
 from llmc.core.moves.blocked import GO_ON, turn_broken, wait_is_over
@@ -24,6 +24,7 @@ from llmc.core.moves.change import (
     needs_input,
     not_on_its_branch,
     with_last_words,
+    with_steps,
     with_timer,
     without_timer,
 )
@@ -55,6 +56,25 @@ def commits_gone(worker: Worker, event: ev.CommitsGone, policy: Policy) -> Move:
     if worker.work is Work.NEEDS_REVIEW:
         return needs_input(worker, event.reason)
     return Move(worker, detail=event.reason)
+
+
+def worktree_lost(worker: Worker, event: ev.WorktreeLost, policy: Policy) -> Move:
+    if worker.worktree_lost or awaits(worker, RemoveWorker):
+        return Move(worker)
+    lost = replace(worker, worktree_lost=True)
+    why = "its worktree is gone"
+    runs = worker.session is Session.UP and not awaits(worker, StartSession, StopSession)
+    if not policy.restores_worktrees or not runs:
+        told = f"{worker.name}: {why}; `llmc restart {worker.name}` makes it again from its branch"
+        return Move(lost, (Notify("worktree", told),), why, evident=True, is_activity=False)
+    anew = with_steps(replace(lost, pending=()), StopSession(force=True), StartSession())
+    told = f"{worker.name}: {why}; it is made again from its branch, and its agent is started in it"
+    notices = (Notify("worktree", told),)
+    return Move(replace(anew, pending=anew.pending + lost.pending), notices, why, evident=True, is_activity=False)
+
+
+def worktree_found(worker: Worker, event: ev.WorktreeFound, policy: Policy) -> Move:
+    return Move(replace(worker, worktree_lost=False), is_activity=False)
 
 
 def commit_elsewhere(worker: Worker, event: ev.CommitElsewhere, policy: Policy) -> Move:

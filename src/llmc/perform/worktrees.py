@@ -1,0 +1,38 @@
+"""A worker's worktree: what is carried into it, and making it again when somebody has removed it."""
+
+from __future__ import annotations
+
+from llmc.git.backup import backup_commit
+from llmc.git.history import is_ancestor
+from llmc.git.ignored import copy_ignored
+from llmc.git.mending import make_worktree_again
+from llmc.git.repository import branch_tip, resolve, toplevel
+from llmc.git.worktree import find_worktree
+from llmc.model import Worker
+from llmc.site import Site
+
+REASON = "its worktree was gone"
+
+
+def carry_ignored_files(site: Site, worktree: str) -> None:
+    source = toplevel(site.git, site.config.repo.source)
+    if site.config.repo.copy and source is not None:
+        copy_ignored(site.git, source, site.config.repo.copy, worktree)
+
+
+def restore_worktree(site: Site, worker: Worker) -> str:
+    """Makes it again from the branch. What is kept elsewhere of it, in words. The caller acts for the worker."""
+    kept = _keep_head(site, worker.name, worker.branch)
+    make_worktree_again(site.git, site.root.path, worker.name, worker.branch)
+    carry_ignored_files(site, worker.worktree_path)
+    return kept
+
+
+def _keep_head(site: Site, name: str, branch: str) -> str:
+    """Where HEAD of a lost worktree had commits that are on no branch."""
+    known, tip = find_worktree(site.git, site.root.path, name), branch_tip(site.git, site.root.path, branch)
+    head = resolve(site.git, site.root.path, known.head) if known is not None and known.head else None
+    if head is None or (tip is not None and is_ancestor(site.git, site.root.path, head, tip)):
+        return ""
+    backup = backup_commit(site.git, site.root.path, name, site.now(), branch, head, REASON)
+    return f"; the commits that were on no branch are kept in {backup.ref}"
