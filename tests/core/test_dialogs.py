@@ -174,8 +174,12 @@ def test_what_is_quoted_or_said_is_no_dialog(text: str) -> None:
     assert read_dialog(lines_of(text)) is None
 
 
-NO_CHOICE = ("opencode/NEEDS_CONFIRMATION/permission-refusing", "codex/NEEDS_CONFIRMATION/login-60x20")
-"""It shows its input line by then; too small to show the first option."""
+NO_CHOICE = (
+    "opencode/NEEDS_CONFIRMATION/permission-refusing",
+    "codex/NEEDS_CONFIRMATION/login-60x20",
+    "claude/NEEDS_CONFIRMATION/auto-mode-v325-60x20",
+)
+"""It shows its input line by then; too small to show the first option; too small to show the keys."""
 DIALOGS = [
     path
     for path in sorted(SCREENS.glob("*/NEEDS_CONFIRMATION/*.txt"))

@@ -11,16 +11,13 @@ QUIET = (
 )
 """Each of them would ask something at the start, and `--yes-always` would say yes: to an upgrade, to telemetry, to a
 browser that opens, to a program that is installed."""
-CACHE = ".aider.tags.cache.v4"
-"""In the worktree, and no flag moves it."""
 
 
 def launch(order: LaunchOrder) -> Launch:
     own = order.settings_dir
     argv = ["aider", *QUIET, "--no-gitignore"]
     argv += ["--chat-history-file", f"{own}/chat.md", "--input-history-file", f"{own}/input.history"]
-    # A cache that ignores itself is in nobody's way: neither in the status of the worktree nor in a commit.
-    files = {f"{order.worktree}/{CACHE}/.gitignore": "*\n"}
+    files = {}
     if order.model:
         argv += ["--model", order.model]
     if order.role_prompt:
@@ -38,5 +35,7 @@ def agent() -> Agent:
         load_pack("aider"),
         own_commands="/!{",
         shielded="/!{",
+        interrupt_keys=("C-c",),
+        own_files=(".aider*",),  # the cache of tags, which no flag moves out of the worktree
         exit_keys=("C-c", "C-c"),
     )

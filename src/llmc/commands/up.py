@@ -14,9 +14,10 @@ from llmc.commands.result import Result
 from llmc.commands.starts import came_of_start, wait_for_starts
 from llmc.commands.status import WATCH_SECS, status_document, status_text
 from llmc.core import events as ev
-from llmc.daemon.loop import AT_ONCE, Daemon, View
+from llmc.daemon.loop import AT_ONCE, Daemon
 from llmc.daemon.process import daemon_lock, living_holder, refuse_second, running_daemon
 from llmc.daemon.signals import Ending
+from llmc.daemon.view import View
 from llmc.errors import LlmcError
 from llmc.host.memory import keep_one_heap
 from llmc.host.processes import is_running
@@ -79,7 +80,7 @@ def _require_place_to_work(site: Site) -> None:
 def _foreground(app: App, root: Root, args: Namespace) -> Result:
     keep_one_heap()
     with daemon_lock(root):
-        view = View(lambda below: _show(app, root, below), WATCH_SECS) if app.console.is_terminal else None
+        view = View((lambda below: _show(app, root, below)) if app.console.is_terminal else None, WATCH_SECS)
         asks = app.console.is_terminal and app.console.can_ask
         daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, view=view, asks=asks)
         ending = daemon.run()

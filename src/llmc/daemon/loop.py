@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from selectors import EVENT_READ, DefaultSelector
 from threading import Event
 
@@ -25,6 +24,7 @@ from llmc.daemon.screens import Screens
 from llmc.daemon.signals import Ending, EndingSignals
 from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import fetch_upstream, watch_upstream
+from llmc.daemon.view import View
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
 from llmc.model import Session, State, Turn, Worker
@@ -51,24 +51,13 @@ PATROL = "*patrol*"
 """Not a worker: worker names begin with a letter."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """Drawn after every round in which something moved, and at least so often: ages grow even if nothing happens."""
-
-    draw: Callable[[str], None]
-    """With the words that stand below it."""
-    every_secs: float
-
-
 class Daemon:
     """`open_site` reads the configuration anew; `view` shows how it stands, for a person who looks on.
 
     With `asks` somebody is at the terminal, who is asked before agents are stopped in the middle of a turn.
     """
 
-    def __init__(
-        self, open_site: Callable[[], Site], *, patrol: bool, view: View | None = None, asks: bool = False
-    ) -> None:
+    def __init__(self, open_site: Callable[[], Site], *, patrol: bool, view: View, asks: bool = False) -> None:
         self.farewell = Farewell(asks=asks)
         self.leaving = Event()
         self.open_site = open_site
@@ -76,7 +65,6 @@ class Daemon:
         self.settings_read = _modified(self.site.root.config_file)
         self.goes_on_patrol = patrol
         self.view = view
-        self.next_view = 0.0 if view is not None else math.inf
         self.signals = EndingSignals()
         self.selector = DefaultSelector()
         self.watch = open_watch()
@@ -137,8 +125,8 @@ class Daemon:
                 self._round()
             if self.signals.ending is Ending.STOP_AGENTS:
                 self.farewell.begin_to_stop(sorted(self.known))
-                self._draw_soon()
-                self._draw()
+                self.view.soon()
+                self.view.when_due(self.farewell.words)
         finally:
             self._finish_work()
         if self.signals.ending is Ending.STOP_AGENTS:
@@ -165,23 +153,14 @@ class Daemon:
         self._go_on_patrol()
         self._begin_work()
         self.status_lines.when_due()
-        self._draw()
-
-    def _draw_soon(self) -> None:
-        if self.view is not None:
-            self.next_view = 0.0
-
-    def _draw(self) -> None:
-        if self.view is not None and time.monotonic() >= self.next_view:
-            self.view.draw(self.farewell.words)
-            self.next_view = time.monotonic() + self.view.every_secs
+        self.view.when_due(self.farewell.words)
 
     def _patience(self) -> float:
         now = time.monotonic()
         moments = [at for name, at in self.due.items() if name not in self.under_way]
         moments += [
             self.next_patrol,
-            self.next_view,
+            self.view.due,
             *self.screens.moments(),
             *self.radar.moments(),
             *self.status_lines.moments(),
@@ -212,7 +191,7 @@ class Daemon:
             self._finished(name, self.under_way.pop(name))
         if done:
             self._read_state()
-            self._draw_soon()
+            self.view.soon()
         for complaint in filter(None, (self.screens.collect(), self.radar.collect())):
             self.journal.complain(EVERYBODY, complaint)
 
@@ -296,7 +275,7 @@ class Daemon:
         if self.patrols.go_on(self.site) is not None:
             for name in silent_workers(self.site):
                 self.screens.look_at(name)
-            self._draw_soon()
+            self.view.soon()
 
     def _is_attended(self, name: str) -> bool:
         soon = time.monotonic() + ATTENDED_WITHIN_SECS
@@ -408,7 +387,7 @@ class Daemon:
             return True
         self.signals.ending = None
         self.selector.register(self.farewell.answers_from, EVENT_READ, ("answer", 0))
-        self._draw_soon()
+        self.view.soon()
         return False
 
     def _in_a_turn(self) -> list[str]:
@@ -422,7 +401,7 @@ class Daemon:
         self.selector.unregister(self.farewell.answers_from)
         if self.farewell.hear():
             self.signals.ending = Ending.STOP_AGENTS
-        self._draw_soon()
+        self.view.soon()
 
     def _finish_work(self) -> None:
         self.leaving.set()

@@ -76,7 +76,9 @@ def parse_pack(text: str, where: str, included: Callable[[str], tuple[Cue, ...]]
         raise _complaint(where, 0, str(wrong)) from None
     try:
         cues = _cues(data, text, where)
-        return _pack(data, (*cues, *(cue for name in data.get("include", ()) for cue in included(name))))
+        own = {cue.name for cue in cues}
+        others = (cue for name in data.get("include", ()) for cue in included(name))
+        return _pack(data, (*cues, *(cue for cue in others if cue.name not in own)))
     except WrongError as wrong:
         raise _complaint(where, _line_of(text, wrong), wrong.what) from None
 
