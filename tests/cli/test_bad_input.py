@@ -40,7 +40,20 @@ def test_workers_that_cannot_be_added(place):
 
 
 def test_workers_that_nobody_knows(place):
-    verbs = ("nuke", "restart", "attach", "peek", "review", "accept", "rebase", "reset", "undo", "explain", "events")
+    verbs = (
+        "nuke",
+        "restart",
+        "interrupt",
+        "attach",
+        "peek",
+        "review",
+        "accept",
+        "rebase",
+        "reset",
+        "undo",
+        "explain",
+        "events",
+    )
     lines = [[verb, "nobody"] for verb in (*verbs, "logs")]
     texts = (
         ["message", "nobody", "hello"],

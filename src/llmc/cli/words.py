@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text
-from llmc.cli.command import FOLLOW, Command, flag, word
+from llmc.cli.command import FAILS, FOLLOW, Command, flag, word
 from llmc.cli.pty_words import PTY
 
 SENDS = (
@@ -134,7 +134,7 @@ COMMANDS = (
         about="Presses the agent's own key (Esc for most), never where no turn runs, and says what shows that the turn "
         "is over: the agent's report (hook) or its screen at rest. An open dialog is refused by it. The worker then "
         "waits for you: `llmc message` lets it go on.",
-        codes=("4 it is not known whether the turn is over: look with `llmc peek`",),
+        codes=(*FAILS, "4 it is not known whether the turn is over: look with `llmc peek`"),
     ),
     Command(
         "status",
