@@ -85,8 +85,7 @@ def permission(root: AgentRoot) -> None:
 
 def question(root: AgentRoot) -> None:
     if root.machine.agent.name == "codex":
-        root.tmux.press(root.pane().id, "BTab")  # only its plan mode asks
-        time.sleep(1.5)
+        _plan_mode(root)  # nothing else asks
     root.models.answer_with([Ask(options=(CHOSEN, OTHER)), Text("Done.")])
     root.message("Ask me how.")
     _asks(root)
@@ -96,6 +95,15 @@ def question(root: AgentRoot) -> None:
     heard = json.dumps(_work(root)[-1].body)
     if heard.count(CHOSEN) <= heard.count(OTHER):  # both are in the question; the answer is one more
         raise CellError("the model got another answer")
+
+
+def _plan_mode(root: AgentRoot) -> None:
+    """Codex does not take the key right after its start."""
+    for _ in range(5):
+        root.tmux.press(root.pane().id, "BTab")
+        time.sleep(1.5)
+        if "Plan mode" in root.tmux.capture(root.pane().id):
+            return
 
 
 CELLS: Mapping[str, Cell] = {
