@@ -132,7 +132,7 @@ class Tour:
             asked, since = (now, time.monotonic()) if now != asked else (asked, since)
             time.sleep(LOOK_EVERY_SECS)
 
-    def wait_until_still(self, secs: float = 2.5) -> None:
+    def wait_until_still(self, secs: float = 4.0) -> None:
         """Until the screen has not changed for so long: a dialog waits, where work has a spinner that turns."""
         shown, since, until = "", time.monotonic(), time.monotonic() + STILL_AT_LAST_SECS
         while time.monotonic() - since < secs and time.monotonic() < until:

@@ -141,7 +141,7 @@ def _tool(tour: Tour) -> None:
 def question(tour: Tour) -> None:
     acting(tour)
     if tour.name == "codex":
-        tour.press("BTab", pause=1.5)  # only its plan mode asks
+        _plan_mode(tour)  # nothing else asks
     tour.say("Start with it", Ask())
     tour.wait_for("Which approach")
     tour.wait_until_still()
@@ -189,10 +189,18 @@ def permission(tour: Tour) -> None:
 def plan(tour: Tour) -> None:
     accepted(tour).start(*PLANNING.get(tour.name, ASKING[tour.name]))
     if tour.name == "codex":
-        tour.press("BTab", pause=1.5)
+        _plan_mode(tour)
     tour.say("Plan it", Plan(), Plan())
-    tour.wait_until_still(4)
+    tour.wait_until_still()
     tour.frame("NEEDS_CONFIRMATION", "plan", "plan")
+
+
+def _plan_mode(tour: Tour) -> None:
+    """Codex does not take the key right after its start."""
+    for _ in range(5):
+        tour.press("BTab", pause=1.5)
+        if "Plan mode" in tour.text():
+            return
 
 
 def auto_mode(tour: Tour) -> None:

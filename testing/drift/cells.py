@@ -38,7 +38,9 @@ class Cell:
 
 
 def start(root: AgentRoot) -> None:
+    """Also what comes before every other cell."""
     _becomes(root, "idle")
+    _attention(root, "READY", "its prompt is not open")
 
 
 def task(root: AgentRoot) -> None:
@@ -76,7 +78,7 @@ def leave(root: AgentRoot) -> None:
 
 def permission(root: AgentRoot) -> None:
     root.models.answer_with([Run("touch allowed", outside_sandbox=True), Text("Done.")])
-    root.message("Make the file.")
+    _tell(root, "Make the file.")
     _asks(root)
     _done(root, "answer", "w", "yes")
     _wait((root.worktree / "allowed").exists, "the command did not run after the answer")
@@ -85,10 +87,9 @@ def permission(root: AgentRoot) -> None:
 
 def question(root: AgentRoot) -> None:
     if root.machine.agent.name == "codex":
-        root.tmux.press(root.pane().id, "BTab")  # only its plan mode asks
-        time.sleep(1.5)
+        _plan_mode(root)  # nothing else asks
     root.models.answer_with([Ask(options=(CHOSEN, OTHER)), Text("Done.")])
-    root.message("Ask me how.")
+    _tell(root, "Ask me how.")
     _asks(root)
     before = len(_work(root))
     _done(root, "answer", "w", "1")
@@ -96,6 +97,15 @@ def question(root: AgentRoot) -> None:
     heard = json.dumps(_work(root)[-1].body)
     if heard.count(CHOSEN) <= heard.count(OTHER):  # both are in the question; the answer is one more
         raise CellError("the model got another answer")
+
+
+def _plan_mode(root: AgentRoot) -> None:
+    """Codex does not take the key right after its start."""
+    for _ in range(5):
+        root.tmux.press(root.pane().id, "BTab")
+        time.sleep(1.5)
+        if "Plan mode" in root.tmux.capture(root.pane().id):
+            return
 
 
 CELLS: Mapping[str, Cell] = {
@@ -159,6 +169,7 @@ def _worker(agent: RealAgent, programs: Path, *, skip_permissions: bool) -> Iter
         _done(root, "add", "w", "--agent", agent.name)
         _done(root, "up", "--detach")
         try:
+            start(root)
             yield root
         finally:
             root.llmc("down", "--force")
@@ -172,6 +183,12 @@ def _done(root: AgentRoot, *words: str) -> str:
     if not answer.ok:
         raise CellError(_one_line(f"`llmc {words[0]}` ended with {answer.code}: {answer.complaint}", root))
     return answer.text
+
+
+def _tell(root: AgentRoot, text: str) -> None:
+    receipt = root.message(text)
+    if receipt["outcome"] not in ("delivered", "queued"):
+        raise CellError(f"the message is {receipt['outcome']}: {receipt.get('reason', '')}")
 
 
 def _becomes(root: AgentRoot, status: str) -> None:
