@@ -147,6 +147,7 @@ READY = came_of(ev.SessionReady, True)
 OUTLIVED = occurs(ev.PromptHeard, "d" * 64, outlived=True)
 STOPPED = came_of(ev.SessionStopped)
 NOT_STARTED = came_of(ev.SessionFailed, "no key")
+DIALOG_SEEN = occurs(ev.DialogSeen, "Go on? (1 Yes; 2 No)")
 START_ASKS = came_of(ev.StartWaits, "Do you trust it?", "1 Yes; 2 No")
 DELIVERED = sent(Outcome.DELIVERED, proof=Proof.HOOK)
 QUEUED = sent(Outcome.QUEUED, proof=Proof.COMPOSER)
@@ -316,6 +317,7 @@ ROWS = [
     Row("ready, rebased",                 READY,                        "- - - - - - B", START, fields=WAS_REBASING),
     Row("ready, nothing known",           READY,                        "- - - - - - E", START, fields=WAS_NOTHING),
     Row("session failed",                 NOT_STARTED,                  "E E E E E E E", START),
+    Row("dialog seen",                    DIALOG_SEEN,                  "I N N R N B E"),
     Row("start asks",                     START_ASKS,                   "I W N R J B E", START),
     Row("not restarted at once",          NOT_STARTED,                  "I W N R J B E", START, AUTO, CRASHED_ONCE),
     Row("session stopped",                STOPPED,                      "I W N R J B E", STOP),
