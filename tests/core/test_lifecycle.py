@@ -1173,3 +1173,12 @@ def settled(worker: Worker) -> Worker:
     while worker.pending:
         worker = after(worker, RESULTS[type(from_step(worker.pending[0]))][0])
     return worker
+
+
+@pytest.mark.parametrize(("told_by", "why"), [("report", "stopped without a commit"), ("screen", "interrupted")])
+def test_the_end_of_a_turn_that_its_screen_showed_to_be_interrupted_is_no_news(told_by, why):
+    """A late report of an interrupt may come in the next turn, whose end is told as ever."""
+    interrupted = decide(AT_WORK, ev.TurnInterrupted(NOW, told_by), MANUAL).worker
+    ended = decide(interrupted, ev.TurnEnded(NOW + 1, None), MANUAL).worker
+    assert ended.work is Work.NEEDS_INPUT
+    assert ended.evidence.detail.startswith(why)
