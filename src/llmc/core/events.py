@@ -361,6 +361,8 @@ class TextSent(StepResult):
     reason: str = ""
     refused: bool = False
     """Nothing was typed at all: the agent was not in a state to take it."""
+    leftover: str = ""
+    """What was typed and may still stand in the input line."""
 
 
 @dataclass(frozen=True, slots=True)
