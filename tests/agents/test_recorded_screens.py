@@ -13,22 +13,14 @@ from testing.recordings import Recording, recordings
 
 SCREENS = Path(__file__).resolve().parent.parent / "screens"
 RECORDED = {recording.name: recording for recording in recordings(SCREENS)}
-NEWER_DIALOGS = ("auto-mode-v325", "bypass-v325", "trust-v325")
-"""Dialogs of Claude Code 2.1.325 which no cue of its pack knows by name yet; they are never taken for a prompt."""
 TAKEN_BACK = "draft"
 """What Claude Code shows of an interruption before the first word of the answer: the prompt, in the composer again."""
 DIALOGS = ("permission", "question", "plan", "trust", "bypass", "login", "theme")
 
 
-def read_by_name(recording: Recording):
-    newer = recording.path.stem.startswith(NEWER_DIALOGS)
-    marks = [pytest.mark.xfail(reason="the pack has no cue for this dialog yet")] if newer else []
-    return pytest.param(recording, id=recording.name, marks=marks)
-
-
 @pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
-@pytest.mark.parametrize("recording", [*map(read_by_name, RECORDED.values())])
+@pytest.mark.parametrize("recording", RECORDED.values(), ids=RECORDED)
 def test_a_screen_is_read_as_what_it_is(recording: Recording) -> None:
     reading = recording.read()
     assert recording.is_right(reading), (reading.state, reading.cue)

@@ -177,6 +177,12 @@ def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
     return shown == whole or (len(shown) >= CLEARLY_OURS and shown in whole)
 
 
+def is_only_placeholder(shape: ComposerShape, typed: str) -> bool:
+    """Whether the composer shows the sign of a paste, and nothing else."""
+    found = shape.placeholder is not None and shape.placeholder.search(typed) is not None
+    return found and shape.placeholder is not None and not _beside_placeholder(shape.placeholder, typed)
+
+
 def is_part_of(typed: str, text: str) -> bool:
     """Whether nothing is typed that is not in the text."""
     return _letters(typed) in _letters(text)

@@ -9,7 +9,7 @@ from itertools import groupby
 from threading import Lock
 from typing import Any
 
-from llmc.core.classify import Reading, read_screen
+from llmc.core.classify import Pack, Reading, read_screen
 from llmc.core.digest import screen_digest
 from llmc.core.display import one_line
 from llmc.core.fusion import fuse, is_contested, is_overtaken, overtaken_at, told_by_agent
@@ -43,6 +43,7 @@ class Seen:
     """What came of one look."""
 
     subject: Subject
+    pack: Pack
     reading: Reading
     standing: Standing
     status: Status
@@ -189,7 +190,7 @@ class Readings:
         stable = is_stable(standing, stable_looks)
         changed = before is None or before.digest != standing.digest
         self._kept[subject.name] = Kept(standing, status, stable_looks, pane, told, screen)
-        return Seen(subject, reading, standing, status, call, stable, changed, kept.status if kept else None)
+        return Seen(subject, pack, reading, standing, status, call, stable, changed, kept.status if kept else None)
 
     def _advised(self, asked: Asked, screen: Opinion) -> Opinion:
         """Where the pack is unsure of a screen at rest, a model may know more."""

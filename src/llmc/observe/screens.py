@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from llmc.agents.reports import Report
 from llmc.core import events as ev
+from llmc.core.composer import is_only_placeholder
 from llmc.core.dialogs.dialog import said_in_a_line
+from llmc.core.digest import prompt_digests
 from llmc.core.fusion import INTERRUPTED
 from llmc.core.lifecycle import Decision
 from llmc.core.moves.change import is_outdated
 from llmc.core.moves.heard import NOTED_EVERY_SECS
-from llmc.model import Session, Work, Worker
+from llmc.model import Session, Turn, Work, Worker
+from llmc.observe.attention import keep_report
 from llmc.observe.branches import new_work
 from llmc.observe.readings import Seen
 from llmc.site import Site
@@ -46,6 +50,8 @@ def decide_by_screen(site: Site, seen: Seen, told: dict[str, str]) -> Decision |
         return None
     event = _event(site, worker, seen)
     decision = site.ledger.apply(worker.name, event)
+    if isinstance(event, ev.TurnInterrupted) and decision.changed:
+        keep_report(site.root.attention_file(worker.name), Report("interrupted"), at)
     if decision.changed or not may_say_more(decision.worker, seen):
         told[worker.name] = digest
     return decision
@@ -64,7 +70,18 @@ def _event(site: Site, worker: Worker, seen: Seen) -> ev.Fact:
 def _shows_interrupt(worker: Worker, seen: Seen) -> bool:
     """It counts for more than what the agent has told: that came before, and nothing after it."""
     shown = (seen.status.state, seen.status.detail, seen.status.source) == ("READY", INTERRUPTED, "screen")
-    return shown and worker.session is Session.UP and not worker.pending
+    return (shown or _gave_back(worker, seen)) and worker.session is Session.UP and not worker.pending
+
+
+def _gave_back(worker: Worker, seen: Seen) -> bool:
+    """Claude Code puts a prompt back into its input line when it is interrupted before the first word of its answer."""
+    reading, pack = seen.reading, seen.pack
+    if worker.turn is not Turn.OPEN or (reading.state, reading.detail) != ("READY", "draft") or not reading.composer:
+        return False
+    if is_outdated(worker, seen.standing.changed_at):
+        return False  # it stood there before the prompt was taken
+    pasted = pack.composer is not None and is_only_placeholder(pack.composer, reading.composer)
+    return pasted or bool(prompt_digests(reading.composer) & set(worker.heard_prompts[-1:]))
 
 
 def _asks_unsaid(worker: Worker, seen: Seen) -> bool:
