@@ -351,10 +351,10 @@ def test_old_backups_are_cleared_away(story: Story) -> None:
 
 def test_what_cannot_be_mended_is_said_once(story: Story) -> None:
     story.begin("adam").up()
-    story.site.host.remove_tree(story.worker("adam").worktree_path)
+    Path(story.worker("adam").worktree_path, ".git").write_text("gitdir: /nowhere\n")
     log = Path(story.root.daemon_log)
     (Path(story.root.spool("adam")) / "1.json").write_text('{"event": "turn_end"}')
-    story.until(lambda: "worktrees/adam" in log.read_text())
+    story.until(lambda: '"worker": "adam"' in log.read_text())
     story.llmc("add", "baker", "--agent", "demo")
     story.wait("baker", Work.IDLE, Session.UP)
     story.work("baker", "write b.txt x", "commit Add b")

@@ -32,11 +32,20 @@ def at_work(story: Story, *names: str) -> None:
         story.rewrite(name, work=Work.WORKING, turn=Turn.OPEN, current_prompt="do it")
 
 
+SESSIONS: dict[str, str] = {}
+"""Which session each worker is in, by its spool: asked for once in a flood."""
+
+
+def session_of(story: Story, name: str) -> str:
+    spool = story.root.spool(name)
+    return SESSIONS.get(spool) or SESSIONS.setdefault(spool, story.worker(name).launch)
+
+
 def report(story: Story, name: str, number: int) -> None:
     """Asks and goes on in turns, so that each report moves the worker and is seen in the log."""
     event = "activity" if number % 2 else "question"
     unfinished = Path(story.root.spool(name), f".{number}")
-    unfinished.write_text(json.dumps({"event": event, "text": str(number)}))
+    unfinished.write_text(json.dumps({"event": event, "text": str(number), "session": session_of(story, name)}))
     # Times of files are only as fine as the kernel's clock.
     os.utime(unfinished, ns=(number, 1_000_000_000_000 + number))
     unfinished.rename(unfinished.with_name(f"{number:06d}.json"))

@@ -187,13 +187,13 @@ def test_silence_is_told_once_and_nobody_is_asked_unasked(story: Story) -> None:
 
 @pytest.mark.lesson(16, "interrupts and deaths that nobody reports are seen by process and screen")
 def test_a_screen_tells_what_reports_did_not(story: Story) -> None:
-    """No report tells of an interrupt by Esc: with `assist` the quiet screen does."""
+    """No report tells of an interrupt by Esc: the screen does."""
     story.begin("adam", policy__autonomy="assist", policy__quiet_after_secs="1", defaults__patrol_interval_secs="0.5")
     story.up()
     in_the_middle(story, "adam")
     story.press("adam", "Escape")
     asked = story.wait("adam", Work.NEEDS_INPUT)
-    assert asked.evidence.detail == "its screen is quiet and the end of its turn was not reported"
+    assert asked.evidence.detail == "interrupted, as its screen shows"
 
 
 # --- the machine ------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def test_it_is_told_with_its_options_and_answered(story: Story, form: str) -> No
     assert "delivered" in said.out
     assert "adam: idle" in said.out
     story.wait("adam", session=Session.UP)
-    assert shown(story)["asked"] is None
+    story.until(lambda: shown(story)["asked"] is None)
     assert story.json("message", "adam", "hello")["outcome"] == "delivered"
 
 
