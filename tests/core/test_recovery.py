@@ -263,6 +263,7 @@ def test_who_is_silent_is_asked_after_30_and_40_minutes_and_a_person_is_called_a
     assert called.notices[0].escalates
 
 
+@pytest.mark.lesson(46, "every threshold counts from what was done last, also after a gap")
 def test_after_a_gap_each_question_has_its_time_to_be_answered():
     """A machine that slept through the whole night: all three times are over when it wakes up."""
     night = 8 * 60
@@ -287,6 +288,7 @@ def test_a_record_from_before_that_time_was_kept():
     assert silence(old, 40).worker.nudges == 2
 
 
+@pytest.mark.lesson(46, "every threshold counts from what was done last, also after a gap")
 def test_after_a_gap_help_with_conflicts_has_its_time_before_a_person_is_called():
     stuck = replace(
         UP, work=Work.REBASING, conflicted_files=("f",), rebase_started_at_unix=NOW, resolution_attempts=1,

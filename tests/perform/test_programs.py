@@ -6,6 +6,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import command_line, option
 from llmc.agents.packs import load_pack
@@ -86,6 +88,7 @@ def test_a_damaged_or_old_answer_is_ignored(tmp_path: Path) -> None:
     assert programs.installed_program(HOST, root, agent).version == "1.2.3"
 
 
+@pytest.mark.lesson(42, "the installed program is asked for its options, and started without what it does not know")
 def test_what_the_program_does_not_know_is_left_out_and_told(tmp_path: Path) -> None:
     program, root = make_program(tmp_path / "mytool"), Root(str(tmp_path))
     agent = agent_of(program)
