@@ -1,6 +1,6 @@
 """Installs the pinned versions of the real agent CLIs into `.agents`, and touches nothing else on the machine.
 
-The programs are then in `.agents/node_modules/.bin`.
+The programs are then in `.agents/node_modules/.bin`, those from PyPI in `.agents/python/bin`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 AGENTS = ROOT / ".agents"
 PROGRAMS = AGENTS / "node_modules" / ".bin"
+PYTHON = AGENTS / "python"
 NODE_NEEDED = 22
 NODE_PINNED = "22.23.3"
 """Installed beside the agents where the system's Node is too old, as Debian 12's is."""
@@ -36,8 +37,27 @@ def node_major(node: str) -> int:
     return int(found[1]) if found else 0
 
 
+def from_pypi(wanted: Pins) -> Pins:
+    return {program: pin for program, pin in wanted.items() if pin.get("from") == "pypi"}
+
+
 def install(wanted: Pins) -> None:
     AGENTS.mkdir(exist_ok=True)
+    python = from_pypi(wanted)
+    install_from_npm({program: pin for program, pin in wanted.items() if program not in python})
+    install_from_pypi(python)
+
+
+def install_from_pypi(wanted: Pins) -> None:
+    """Into an environment of their own: they pin what they need, and so do we."""
+    if not (PYTHON / "bin" / "python").exists():
+        subprocess.run([sys.executable, "-m", "venv", str(PYTHON)], check=True)
+    packages = [f"{pin['package']}=={pin['version']}" for pin in wanted.values()]
+    options = ["--quiet", "--disable-pip-version-check"]
+    subprocess.run([str(PYTHON / "bin" / "python"), "-m", "pip", "install", *options, *packages], check=True)
+
+
+def install_from_npm(wanted: Pins) -> None:
     manifest = {
         "private": True,
         "dependencies": {pin["package"]: pin["version"] for pin in wanted.values()},
@@ -51,13 +71,13 @@ def install(wanted: Pins) -> None:
     )
 
 
-def answer_of(program: str, home: str) -> str:
+def answer_of(program: Path, home: str) -> str:
     """The version that the program itself tells. Its home is empty, so that the user's settings stay as they are."""
     environment = os.environ | {"HOME": home, "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"}
     asked = subprocess.run(
-        [PROGRAMS / program, "--version"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        [program, "--version"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
-    return asked.stdout.strip()
+    return asked.stdout.strip() or asked.stderr.strip()  # pi tells it on standard error
 
 
 def main() -> int:
@@ -65,12 +85,13 @@ def main() -> int:
     try:
         install(wanted)
     except subprocess.CalledProcessError:
-        print("error: npm could not install the agents\nhint: see npm's message above", file=sys.stderr)
+        print("error: the agents could not be installed\nhint: see the message of npm or pip above", file=sys.stderr)
         return 1
     broken = []
     with tempfile.TemporaryDirectory() as home:
         for program, pin in wanted.items():
-            answer = answer_of(program, home)
+            places = PYTHON / "bin" if program in from_pypi(wanted) else PROGRAMS
+            answer = answer_of(places / program, home)
             print(f"{program:<10} {answer or 'does not start'}")
             if pin["version"] not in answer:
                 broken.append(program)
@@ -79,7 +100,7 @@ def main() -> int:
             f"error: not the pinned version: {', '.join(broken)}\nhint: remove .agents and try again", file=sys.stderr
         )
         return 1
-    print(f"installed in {PROGRAMS.relative_to(ROOT)}")
+    print(f"installed in {PROGRAMS.relative_to(ROOT)} and {(PYTHON / 'bin').relative_to(ROOT)}")
     return 0
 
 

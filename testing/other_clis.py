@@ -1,4 +1,4 @@
-"""The other agent CLIs that LLMC knows by name: what each of them needs to run in a test, as in testing/real_clis.py."""
+"""The other agent CLIs that LLMC knows by name, as in testing/real_clis.py: what each needs to run in a test."""
 
 from __future__ import annotations
 
@@ -71,7 +71,14 @@ OTHER_AGENTS = (
     ),
     RealAgent(
         name="aider",
-        argv=("aider", "--no-gitignore", "--no-check-update", "--no-show-model-warnings", "--yes-always"),
+        argv=(
+            "aider",
+            "--no-gitignore",
+            "--no-check-update",
+            "--no-show-model-warnings",
+            "--no-analytics",
+            "--yes-always",
+        ),
         composer=re.compile(r"^>\s*\Z", re.MULTILINE),
         submits=str,
         variables={

@@ -19,14 +19,16 @@ from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from testing.models.steps import Step
+from testing.other_clis import OTHER_AGENTS
 from testing.real_agents import PROJECT, AgentMachine, machine_for
 from testing.real_clis import AGENTS, RealAgent
 from testing.recordings import keep_frame
 from testing.roots import make_repository, own_environment
 
+EVERY_AGENT = (*AGENTS, *OTHER_AGENTS)
 SCREENS = PROJECT / "tests" / "screens"
 LOOK_EVERY_SECS = 0.2
-PATIENCE_SECS = 150.0
+PATIENCE_SECS = 400.0
 SETTLED_SECS = 1.5
 
 
@@ -129,9 +131,10 @@ class Tour:
 
 def record(agent: RealAgent, size: tuple[int, int], wanted: str, colours: str, into: Path) -> None:
     """Every tour of this CLI whose name has the wanted word in it, each on a machine of its own."""
+    from testing.other_tours import OTHER_TOURS
     from testing.screen_tours import tours_of
 
-    for name, tour in tours_of(agent.name).items():
+    for name, tour in (OTHER_TOURS.get(agent.name) or tours_of(agent.name)).items():
         if wanted not in name:
             continue
         began = time.monotonic()
@@ -159,7 +162,7 @@ def _on_a_new_machine(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("clis", nargs="*", default=[agent.name for agent in AGENTS])
+    parser.add_argument("clis", nargs="*", default=[agent.name for agent in EVERY_AGENT])
     parser.add_argument("--size", action="append", help="width and height (default: 100x30 and 60x20)")
     parser.add_argument("--tour", default="", help="only tours with this in their name")
     parser.add_argument("--colours", default="truecolor", help="what the terminal says of its colours (COLORTERM)")
@@ -167,7 +170,7 @@ def main() -> None:
     args = parser.parse_args()
     for size in args.size or ["100x30", "60x20"]:
         width, height = map(int, size.split("x"))
-        for agent in AGENTS:
+        for agent in EVERY_AGENT:
             if agent.name in args.clis:
                 record(agent, (width, height), args.tour, args.colours, args.into)
 

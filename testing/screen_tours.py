@@ -19,8 +19,18 @@ PLANNING: Mapping[str, tuple[str, ...]] = {
     "claude": ("claude", "--permission-mode", "plan"),
     "gemini": ("gemini", "--approval-mode", "plan"),
 }
-LEAVING = {"claude": "/exit", "codex": "/quit", "gemini": "/quit", "opencode": "/exit"}
-INTERRUPT = {"claude": ("Escape",), "codex": ("Escape",), "gemini": ("Escape",), "opencode": ("Escape", "Escape")}
+LEAVING = {
+    "claude": "/exit",
+    "codex": "/quit",
+    "gemini": "/quit",
+    "opencode": "/exit",
+    "kilo": "/exit",
+    "pi": "/quit",
+    "cline": "/quit",
+    "aider": "/exit",
+}
+INTERRUPT = {"opencode": ("Escape", "Escape"), "kilo": ("Escape", "Escape"), "aider": ("C-c",)}
+"""The others take one Escape."""
 
 PLAIN = "The parser reads one line at a time and keeps what stands after the first separator. All tests pass. Finished."
 QUESTION = "There are two ways to store the settings, and both are small.\n\nWhich of them should I build?"
@@ -83,7 +93,7 @@ def acting(tour: Tour) -> None:
 
 
 def interrupt(tour: Tour) -> None:
-    tour.press(*INTERRUPT[tour.name], pause=0.7)
+    tour.press(*INTERRUPT.get(tour.name, ("Escape",)), pause=0.7)
     time.sleep(2)
 
 
@@ -117,20 +127,20 @@ def answers(tour: Tour) -> None:
 
 def work(tour: Tour) -> None:
     acting(tour)
-    _think(tour)
-    _stream(tour)
-    _tool(tour)
-    _question(tour)
+    think(tour)
+    stream(tour)
+    run_tools(tour)
+    question(tour)
 
 
-def _think(tour: Tour) -> None:
+def think(tour: Tour) -> None:
     tour.say("Think about the parser", Hang())
     tour.frames_over((0.5, 3), "BUSY", "think")
     interrupt(tour)
     tour.frame("READY", "interrupted")
 
 
-def _stream(tour: Tour) -> None:
+def stream(tour: Tour) -> None:
     tour.say("Walk me through the parser", SLOW)
     tour.frames_over((1, 4, 4), "BUSY", "stream")
     tour.type("and the changelog too")
@@ -143,7 +153,7 @@ def _stream(tour: Tour) -> None:
     tour.start(*tour.machine.agent.argv)
 
 
-def _tool(tour: Tour) -> None:
+def run_tools(tour: Tour) -> None:
     tour.say("Run the tests", Run("sleep 6; echo 14 passed"), Hang())
     tour.frames_over((2.5, 2), "BUSY", "tool", "tool")
     tour.wait_for("14 passed")
@@ -156,7 +166,7 @@ def _tool(tour: Tour) -> None:
     tour.start(*tour.machine.agent.argv)
 
 
-def _question(tour: Tour) -> None:
+def question(tour: Tour) -> None:
     if tour.name == "codex":
         tour.press("BTab", pause=1.5)  # only its plan mode asks
     tour.say("Start with it", Ask())

@@ -1,4 +1,4 @@
-"""Chat completions as pi 0.73, Cline 3.0 and aider 0.86 use them: each under a path of its own, with tools of its own."""
+"""Chat completions as pi 0.73, Cline 3.0 and aider 0.86 use them: each has a path and tools of its own."""
 
 from __future__ import annotations
 

@@ -14,10 +14,9 @@ import pytest
 from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
-from testing.real_agents import AgentMachine, own_namespace
+from testing.real_agents import AgentMachine, own_namespace, with_every_agent
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
-from testing.real_agents import with_every_agent
 from testing.roots import make_repository
 from testing.waiting import wait_until
 

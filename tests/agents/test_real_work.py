@@ -12,11 +12,10 @@ from llmc.agents.transcripts import Whereabouts, prompts_since
 from llmc.core.digest import told_digest
 from llmc.root import Root
 from testing.models.steps import Commit, Text
-from testing.real_agents import AgentRoot
+from testing.real_agents import AgentRoot, with_every_agent
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import agent_root as agent_root
 from testing.real_agents import real_agent as real_agent
-from testing.real_agents import with_every_agent
 from testing.waiting import wait_until
 
 
