@@ -48,7 +48,7 @@ OTHER_AGENTS = (
     RealAgent(
         name="pi",
         argv=("pi",),
-        composer=re.compile(r"^─{9,}\n\n─{9,}", re.MULTILINE),
+        composer=re.compile(r"─{9,}\s+─{9,}"),
         submits=str.strip,
         variables={"PI_OFFLINE": "1"},
         prepare=_prepare_pi,

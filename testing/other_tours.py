@@ -10,8 +10,10 @@ from testing.real_clis import merge_settings
 from testing.record_screens import Tour
 from testing.screen_tours import (
     COMMAND,
+    LEAVING,
     PLAIN,
     QUOTES,
+    SLOW,
     acting,
     answers,
     end,
@@ -71,9 +73,34 @@ def errors(tour: Tour) -> None:
     tour.frame("READY", "recovered")
 
 
-def errors_of_kilo(tour: Tour) -> None:
+def everything_of_kilo(tour: Tour) -> None:
+    """In one go: it needs twenty seconds of a processor to start. What it shows is opencode's, of which there is more."""
+    settings = tour.machine.home / ".config" / "kilo" / "config.json"
+    merge_settings(settings, {"permission": {"bash": "ask", "edit": "ask"}})
+    answers(tour)
+    tour.press("C-u", "Escape")
+    _permission_of_kilo(tour)
+    think(tour)
+    _stream_of_kilo(tour)
+    question(tour)
+    _errors_of_kilo(tour)
+    tour.type(LEAVING["kilo"])
+    tour.press("Enter")
+    time.sleep(9)
+    tour.frame("EXITED", "left", "dead-pane")
+
+
+def _stream_of_kilo(tour: Tour) -> None:
+    tour.say("Walk me through the parser", SLOW)
+    tour.frames_over((1, 4), "BUSY", "stream")
+    tour.type("and the changelog too")
+    tour.frame("BUSY", "typing")
+    tour.press("C-u")
+    interrupt(tour)
+
+
+def _errors_of_kilo(tour: Tour) -> None:
     """It gives up only what it is sure of."""
-    acting(tour)
     tour.say("Please do the not-logged-in one", Fail(401))
     tour.wait_until_quiet(9)
     tour.frame("ERROR", "not-logged-in", "auth")
@@ -95,10 +122,7 @@ def given_up(tour: Tour) -> None:
 # --- dialogs --------------------------------------------------------------------------------------
 
 
-def permission_of_kilo(tour: Tour) -> None:
-    settings = tour.machine.home / ".config" / "kilo" / "config.json"
-    merge_settings(settings, {"permission": {"bash": "ask", "edit": "ask"}})
-    acting(tour)
+def _permission_of_kilo(tour: Tour) -> None:
     tour.say("Install it", Run(COMMAND), Text(PLAIN))
     tour.wait_for("Allow once")
     tour.frame("NEEDS_CONFIRMATION", "permission", "permission")
@@ -113,6 +137,9 @@ def permission_of_kilo(tour: Tour) -> None:
     tour.say("Write the settings", Write("settings.py", SETTINGS), Text(PLAIN))
     tour.wait_for("Allow once")
     tour.frame("NEEDS_CONFIRMATION", "permission-write", "permission")
+    tour.press("Enter")
+    tour.wait_for("Finished.")
+    tour.wait_until_quiet(3)
 
 
 def permission_of_cline(tour: Tour) -> None:
@@ -191,14 +218,7 @@ def start_of_aider(tour: Tour) -> None:
 
 
 OTHER_TOURS: Mapping[str, Mapping[str, Callable[[Tour], None]]] = {
-    "kilo": {
-        "answers": answers,
-        "permission": permission_of_kilo,
-        "errors": errors_of_kilo,
-        "work": work_and_question,
-        "start": start,
-        "end": end,
-    },
+    "kilo": {"everything": everything_of_kilo},
     "pi": {"answers": answers, "work": work, "errors": errors, "given-up": given_up, "start": start, "end": end},
     "cline": {
         "answers": answers,

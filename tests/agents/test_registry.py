@@ -33,7 +33,9 @@ def test_a_built_in_agent_can_be_started(name: str) -> None:
     assert agent.name == name
     launch = agent.launch(ORDER)
     assert launch.argv
-    assert all(path.startswith("/settings_dir/") for path in launch.files), "nothing of it is in the worktree"
+    elsewhere = {path: text for path, text in launch.files.items() if not path.startswith("/settings_dir/")}
+    assert set(elsewhere.values()) <= {"*\n"}, "nothing of it shows in the worktree"
+    assert all(path.endswith("/.gitignore") for path in elsewhere)
     assert agent.exit_keys
     assert agent.pack.composer is not None
 

@@ -1,4 +1,4 @@
-"""opencode, and Kilo, which is opencode under another name: a plugin, named in a settings file of LLMC's own, reports."""
+"""opencode, and Kilo, which is opencode under another name: a plugin in settings of the worker's own reports."""
 
 from __future__ import annotations
 
