@@ -74,7 +74,7 @@ def errors(tour: Tour) -> None:
 
 
 def everything_of_kilo(tour: Tour) -> None:
-    """In one go: it needs twenty seconds of a processor to start. What it shows is opencode's, of which there is more."""
+    """In one go: it takes long to start, and what it shows is opencode's, of which there is more."""
     settings = tour.machine.home / ".config" / "kilo" / "config.json"
     merge_settings(settings, {"permission": {"bash": "ask", "edit": "ask"}})
     answers(tour)
