@@ -77,6 +77,7 @@ OTHER_AGENTS = (
             "--no-check-update",
             "--no-show-model-warnings",
             "--no-analytics",
+            "--no-show-release-notes",
             "--yes-always",
         ),
         composer=re.compile(r"^>\s*\Z", re.MULTILINE),

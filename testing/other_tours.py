@@ -124,7 +124,7 @@ def given_up(tour: Tour) -> None:
 
 def _permission_of_kilo(tour: Tour) -> None:
     tour.say("Install it", Run(COMMAND), Text(PLAIN))
-    tour.wait_for("Allow once")
+    tour.wait_for("Allow always")
     tour.frame("NEEDS_CONFIRMATION", "permission", "permission")
     tour.press("Right")
     tour.frame("NEEDS_CONFIRMATION", "permission", "permission")
@@ -135,7 +135,7 @@ def _permission_of_kilo(tour: Tour) -> None:
     time.sleep(6)
     interrupt(tour)
     tour.say("Write the settings", Write("settings.py", SETTINGS), Text(PLAIN))
-    tour.wait_for("Allow once")
+    tour.wait_for("Allow always")
     tour.frame("NEEDS_CONFIRMATION", "permission-write", "permission")
     tour.press("Enter")
     tour.wait_for("Finished.")
