@@ -17,7 +17,7 @@ from llmc.core.classify import Pack, Reading, Screen, read_screen
 from testing.recordings import recordings
 
 SCREENS = Path(__file__).resolve().parent.parent / "tests" / "screens"
-CLIS = ("claude", "codex", "gemini", "opencode")
+CLIS = ("claude", "codex", "gemini", "opencode", "kilo", "pi", "cline", "aider")
 FLOOR = "splitting the screen into lines"
 LIMIT_MS = 3.0
 

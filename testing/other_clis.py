@@ -48,8 +48,8 @@ OTHER_AGENTS = (
     RealAgent(
         name="pi",
         argv=("pi",),
-        composer=re.compile(r"^─{9,}\n\n─{9,}", re.MULTILINE),
-        submits=str.strip,
+        composer=re.compile(r"─{9,}\s+─{9,}"),
+        submits=lambda text: text.replace("\t", "    ").strip(),
         variables={"PI_OFFLINE": "1"},
         prepare=_prepare_pi,
         accept=lambda _home, _directory: None,  # it asks nothing
@@ -71,7 +71,15 @@ OTHER_AGENTS = (
     ),
     RealAgent(
         name="aider",
-        argv=("aider", "--no-gitignore", "--no-check-update", "--no-show-model-warnings", "--yes-always"),
+        argv=(
+            "aider",
+            "--no-gitignore",
+            "--no-check-update",
+            "--no-show-model-warnings",
+            "--no-analytics",
+            "--no-show-release-notes",
+            "--yes-always",
+        ),
         composer=re.compile(r"^>\s*\Z", re.MULTILINE),
         submits=str,
         variables={

@@ -137,8 +137,10 @@ ONE_AT_A_TIME = pytest.mark.xdist_group("real agents")
 
 def agents(*names: str) -> pytest.MarkDecorator:
     """Only these: each takes its time."""
-    chosen = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS if agent.name in names]
-    return pytest.mark.parametrize("real_agent", chosen, indirect=True)
+    chosen = [agent for agent in (*AGENTS, *OTHER_AGENTS) if agent.name in names]
+    return pytest.mark.parametrize(
+        "real_agent", [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in chosen], indirect=True
+    )
 
 
 EACH_AGENT = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS]
@@ -152,7 +154,7 @@ with_every_agent = pytest.mark.parametrize("real_agent", EVERY_AGENT, indirect=T
 
 @pytest.fixture(params=EACH_AGENT)
 def real_agent(request: pytest.FixtureRequest) -> RealAgent:
-    """Each of the four in turn, as `make agents` installs them."""
+    """Each in turn, as `make agents` installs them: the four that most people use, unless a test says `every`."""
     return installed(request.param)
 
 

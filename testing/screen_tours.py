@@ -15,7 +15,8 @@ PLANNING: Mapping[str, tuple[str, ...]] = {
     "claude": ("claude", "--permission-mode", "plan"),
     "gemini": ("gemini", "--approval-mode", "plan"),
 }
-LEAVING = {"claude": "/exit", "codex": "/quit", "gemini": "/quit", "opencode": "/exit"}
+LEAVING = {"codex": "/quit", "gemini": "/quit", "pi": "/quit", "cline": "/quit"}
+"""What ends it, where that is not /exit."""
 
 QUESTION = "There are two ways to store the settings, and both are small.\n\nWhich of them should I build?"
 WAITING = "The migration is written and tried on a copy. Let me know when the backup is there, then I go on."
@@ -99,12 +100,12 @@ def answers(tour: Tour) -> None:
 
 def work(tour: Tour) -> None:
     acting(tour)
-    _think(tour)
-    _stream(tour)
-    _tool(tour)
+    think(tour)
+    stream(tour)
+    run_tools(tour)
 
 
-def _think(tour: Tour) -> None:
+def think(tour: Tour) -> None:
     tour.say("Think about the parser", Hang())
     tour.frames_over((0.5, 3), "BUSY", "think")
     interrupt(tour)
@@ -112,7 +113,7 @@ def _think(tour: Tour) -> None:
     tour.press("C-u")  # some take an unanswered prompt back into the composer
 
 
-def _stream(tour: Tour) -> None:
+def stream(tour: Tour) -> None:
     tour.say("Walk me through the parser", SLOW)
     tour.frames_over((1, 4, 4), "BUSY", "stream")
     tour.type("and the changelog too")
@@ -125,7 +126,7 @@ def _stream(tour: Tour) -> None:
     tour.start(*tour.machine.agent.argv)
 
 
-def _tool(tour: Tour) -> None:
+def run_tools(tour: Tour) -> None:
     tour.say("Run the tests", Run("sleep 6; echo 14 passed"), Hang())
     tour.frames_over((2.5, 2), "BUSY", "tool", "tool")
     tour.wait_for("14 passed")
@@ -140,6 +141,10 @@ def _tool(tour: Tour) -> None:
 
 def question(tour: Tour) -> None:
     acting(tour)
+    ask_question(tour)
+
+
+def ask_question(tour: Tour) -> None:
     if tour.name == "codex":
         _plan_mode(tour)  # nothing else asks
     tour.say("Start with it", Ask())
@@ -274,7 +279,7 @@ def end(tour: Tour) -> None:
 def _leave(tour: Tour) -> None:
     tour.say("Tell me", Text(PLAIN))
     tour.wait_for("Finished.")
-    tour.type(LEAVING[tour.name])
+    tour.type(LEAVING.get(tour.name, "/exit"))
     time.sleep(1)
     tour.press("Enter")
     time.sleep(6)

@@ -15,8 +15,8 @@ ASKING: Mapping[str, tuple[str, ...]] = {
     "gemini": ("gemini",),
     "opencode": ("opencode",),
 }
-INTERRUPT = {"claude": ("Escape",), "codex": ("Escape",), "gemini": ("Escape",), "opencode": ("Escape", "Escape")}
-
+INTERRUPT = {"opencode": ("Escape", "Escape"), "kilo": ("Escape", "Escape"), "aider": ("C-c",)}
+"""What interrupts it, where one Escape does not."""
 
 PLAIN = "The parser reads one line at a time and keeps what stands after the first separator. All tests pass. Finished."
 LONG = "I read the parser first, because every caller goes through it, and then each of the tests. " * 12
@@ -46,6 +46,10 @@ def ask_permission(tour: Tour) -> None:
     tour.wait_until_still()
 
 
+def interrupt_keys(cli: str) -> tuple[str, ...]:
+    return INTERRUPT.get(cli, ("Escape",))
+
+
 def interrupt(tour: Tour) -> None:
-    tour.press(*INTERRUPT[tour.name], pause=0.7)
+    tour.press(*interrupt_keys(tour.name), pause=0.7)
     time.sleep(2)

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from llmc.agents.registry import BUILT_IN
 from llmc.cli.main import main
 from llmc.store.config_file import set_value
 from testing.damage import root as root
@@ -56,7 +57,7 @@ def test_nothing_is_installed(programs, tried):
     code, found, said = tried()
     assert code == 0
     assert {name: each["installed"] for name, each in found.items()} == dict.fromkeys(
-        ("claude", "codex", "gemini", "opencode"), False
+        (name for name in BUILT_IN if name not in ("shell", "demo")), False
     )
     assert "codex: codex is not installed" in said
 

@@ -21,7 +21,7 @@ from testing.waiting import wait_until
 ELSEWHERE = frozenset(("packs",))
 """Pages whose examples need files that the page shows: their rooms have the test."""
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
-AGENTS = ("claude", "codex", "gemini", "opencode")
+AGENTS = ("claude", "codex", "gemini", "opencode", "kilo", "pi", "cline", "aider")
 STAND_IN = """
 [agents.{name}]
 command = ["{python}", "-P", "-m", "llmc.agents.demo", "--pace", "0.01"]

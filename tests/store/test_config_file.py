@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from llmc.config import ConfigError, load_config, parse_config
+from llmc.config import BUILT_IN_AGENTS, ConfigError, load_config, parse_config
 from llmc.config.edit import EditError, value_at, with_table, with_value, without_table
 from llmc.config.literals import key_literal, literal
 from llmc.errors import WrongWordsError
@@ -290,7 +290,7 @@ def test_what_cannot_be_changed_safely_is_refused():
             "agents.new.clear",
             "/new",
             "`agents.new.command` is missing, and `new` is no built-in agent that would have one; nothing was changed",
-            'add `command = ["new"]`; the built-in agents are claude, codex, gemini, opencode, shell, demo',
+            f'add `command = ["new"]`; the built-in agents are {", ".join(BUILT_IN_AGENTS)}',
         ),
         (
             "defaults.agent",
