@@ -20,6 +20,7 @@ from llmc.root import Root
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from testing.attached import Person
+from testing.hook_clis import HOOK_AGENTS
 from testing.models import ModelServer
 from testing.namespace import InsideHost, Namespace, NamespaceError
 from testing.real_clis import AGENTS, RealAgent
@@ -30,6 +31,8 @@ PROGRAMS = PROJECT / ".agents" / "node_modules" / ".bin"
 LLMC = Path(sys.executable).parent / "llmc"
 REQUIRED = os.environ.get("LLMC_REQUIRE_AGENTS") == "1"
 """Read now: no test sees the variables of whoever runs it."""
+EVERY_AGENT = (*AGENTS, *HOOK_AGENTS)
+"""The four that all tests of real agents run, and those that have one quick test each, and the hazards."""
 KEPT = ("HOME", "TMUX_TMPDIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
 
 Settings = dict[str, Any]
@@ -126,7 +129,7 @@ class AgentRoot:
 
 
 def installed_agents() -> dict[str, Path]:
-    return {agent.name: PROGRAMS / agent.name for agent in AGENTS if (PROGRAMS / agent.name).exists()}
+    return {agent.name: PROGRAMS / agent.name for agent in EVERY_AGENT if (PROGRAMS / agent.name).exists()}
 
 
 ONE_AT_A_TIME = pytest.mark.xdist_group("real agents")
@@ -134,7 +137,7 @@ ONE_AT_A_TIME = pytest.mark.xdist_group("real agents")
 
 def agents(*names: str) -> pytest.MarkDecorator:
     """Only these: each takes its time."""
-    chosen = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS if agent.name in names]
+    chosen = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in EVERY_AGENT if agent.name in names]
     return pytest.mark.parametrize("real_agent", chosen, indirect=True)
 
 

@@ -19,8 +19,8 @@ from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from testing.models.steps import Step
-from testing.real_agents import PROJECT, AgentMachine, machine_for
-from testing.real_clis import AGENTS, RealAgent
+from testing.real_agents import EVERY_AGENT, PROJECT, AgentMachine, machine_for
+from testing.real_clis import RealAgent
 from testing.recordings import keep_frame
 from testing.roots import make_repository, own_environment
 
@@ -28,6 +28,7 @@ SCREENS = PROJECT / "tests" / "screens"
 LOOK_EVERY_SECS = 0.2
 PATIENCE_SECS = 150.0
 SETTLED_SECS = 1.5
+STILL_AT_LAST_SECS = 45.0
 
 
 @dataclass
@@ -112,6 +113,14 @@ class Tour:
             asked, since = (now, time.monotonic()) if now != asked else (asked, since)
             time.sleep(LOOK_EVERY_SECS)
 
+    def wait_until_still(self, secs: float = 2.5) -> None:
+        """Until the screen has not changed for so long: a dialog waits, where work has a spinner that turns."""
+        shown, since, until = "", time.monotonic(), time.monotonic() + STILL_AT_LAST_SECS
+        while time.monotonic() - since < secs and time.monotonic() < until:
+            now = self.text()
+            shown, since = (now, time.monotonic()) if now != shown else (shown, since)
+            time.sleep(LOOK_EVERY_SECS)
+
     # --- frames -----------------------------------------------------------------------------------
 
     def frame(self, label: str, scenario: str, detail: str | None = None, alt: str | None = None) -> None:
@@ -159,7 +168,7 @@ def _on_a_new_machine(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("clis", nargs="*", default=[agent.name for agent in AGENTS])
+    parser.add_argument("clis", nargs="*", default=[agent.name for agent in EVERY_AGENT])
     parser.add_argument("--size", action="append", help="width and height (default: 100x30 and 60x20)")
     parser.add_argument("--tour", default="", help="only tours with this in their name")
     parser.add_argument("--colours", default="truecolor", help="what the terminal says of its colours (COLORTERM)")
@@ -167,7 +176,7 @@ def main() -> None:
     args = parser.parse_args()
     for size in args.size or ["100x30", "60x20"]:
         width, height = map(int, size.split("x"))
-        for agent in AGENTS:
+        for agent in EVERY_AGENT:
             if agent.name in args.clis:
                 record(agent, (width, height), args.tour, args.colours, args.into)
 

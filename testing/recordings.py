@@ -14,6 +14,8 @@ from llmc.core.classify import Reading, Screen, read_screen
 from llmc.tmux.server import Tmux
 
 FACTS = ("pane_title", "pane_current_command", "cursor_x", "cursor_y", "alternate_on")
+COLOURED = ("NEEDS_CONFIRMATION",)
+"""The labels of which the colours are kept, too: some CLIs mark the chosen option of a dialog by nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +52,20 @@ def keep_frame(tmux: Tmux, pane: str, path: Path, known: Mapping[str, object], s
     """Writes what the terminal shows now, and what tmux knows of it. Names of this machine are shown as others."""
     form = "\t".join(f"#{{{name}}}" for name in FACTS)
     facts = tmux.run("display-message", "-p", "-t", pane, form).text.rstrip("\n").split("\t")
-    text = tmux.run("capture-pane", "-p", "-t", pane).text
-    for name, other in shown_as.items():
-        text = text.replace(name, other)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    _write(path, tmux.run("capture-pane", "-p", "-t", pane).text, shown_as)
+    if known["label"] in COLOURED:
+        _write(path.with_suffix(".ansi"), tmux.run("capture-pane", "-p", "-e", "-t", pane).text, shown_as)
     seen: dict[str, object] = dict(zip(FACTS, facts, strict=True))
     seen |= {"pane_title": facts[0].rstrip(), "cursor_x": int(facts[2]), "cursor_y": int(facts[3])}
     told = json.dumps({**known, **seen}, indent=1, ensure_ascii=False)
     path.with_suffix(".json").write_text(told + "\n", encoding="utf-8")
+
+
+def _write(path: Path, text: str, shown_as: Mapping[str, str]) -> None:
+    for name, other in shown_as.items():
+        text = text.replace(name, other)
+    path.write_text(text, encoding="utf-8")
 
 
 def recordings(directory: Path) -> Iterator[Recording]:

@@ -14,15 +14,27 @@ ASKING: Mapping[str, tuple[str, ...]] = {
     "codex": ("codex", "--no-daemon"),
     "gemini": ("gemini",),
     "opencode": ("opencode",),
+    "qwen": ("qwen", "--approval-mode", "default"),
+    "copilot": ("copilot",),
+    "kimi": ("kimi",),
 }
 PLANNING: Mapping[str, tuple[str, ...]] = {
     "claude": ("claude", "--permission-mode", "plan"),
     "gemini": ("gemini", "--approval-mode", "plan"),
+    "qwen": ("qwen", "--approval-mode", "plan"),
 }
-LEAVING = {"claude": "/exit", "codex": "/quit", "gemini": "/quit", "opencode": "/exit"}
-INTERRUPT = {"claude": ("Escape",), "codex": ("Escape",), "gemini": ("Escape",), "opencode": ("Escape", "Escape")}
+LEAVING = {"codex": "/quit", "gemini": "/quit", "qwen": "/quit"}
+"""What ends it, where that is not /exit."""
+INTERRUPT = {"opencode": ("Escape", "Escape"), "copilot": ("Escape", "Escape")}
+"""What interrupts it, where one Escape does not."""
 
 PLAIN = "The parser reads one line at a time and keeps what stands after the first separator. All tests pass. Finished."
+LOGGED_OUT: Mapping[str, tuple[str, ...]] = {
+    "qwen": ("env", "-u", "OPENAI_API_KEY", "-u", "OPENAI_BASE_URL", "-u", "OPENAI_MODEL", "qwen"),
+    "copilot": ("env", "-u", "COPILOT_OFFLINE", "-u", "COPILOT_PROVIDER_BASE_URL", "-u", "COPILOT_MODEL", "copilot"),
+    "kimi": ("kimi",),
+}
+
 QUESTION = "There are two ways to store the settings, and both are small.\n\nWhich of them should I build?"
 WAITING = "The migration is written and tried on a copy. Let me know when the backup is there, then I go on."
 LIST = """\
@@ -54,6 +66,8 @@ ValueError: not enough values
 None of this happens now. Finished."""
 LONG = "I read the parser first, because every caller goes through it, and then each of the tests. " * 12
 SLOW = Text(LONG, over_secs=40)
+SLEEP = "for i in 1 2 3 4; do sleep 2; done"
+"""Qwen Code refuses to run a plain sleep with something behind it."""
 COMMAND = "make install PREFIX=opt"
 
 
@@ -66,7 +80,7 @@ def tours_of(cli: str) -> dict[str, Callable[[Tour], None]]:
         "end": end,
         "start": start,
     }
-    if cli in ("claude", "codex", "gemini"):
+    if cli in ("claude", "codex", "gemini", "qwen"):
         tours["plan"] = plan
     if cli == "codex":
         tours["update"] = update
@@ -83,7 +97,7 @@ def acting(tour: Tour) -> None:
 
 
 def interrupt(tour: Tour) -> None:
-    tour.press(*INTERRUPT[tour.name], pause=0.7)
+    tour.press(*INTERRUPT.get(tour.name, ("Escape",)), pause=0.4)
     time.sleep(2)
 
 
@@ -103,6 +117,7 @@ def answers(tour: Tour) -> None:
         tour.say(f"Tell me about the {scenario} part", Text(text))
         tour.wait_for(text.split()[-1])
         tour.wait_until_quiet(3)
+        tour.wait_until_still()
         tour.frame("READY", scenario, detail)
     tour.type("Do you want to proceed? 1. Yes 2. No")
     tour.frame("READY", "draft", "draft")
@@ -144,7 +159,7 @@ def _stream(tour: Tour) -> None:
 
 
 def _tool(tour: Tour) -> None:
-    tour.say("Run the tests", Run("sleep 6; echo 14 passed"), Hang())
+    tour.say("Run the tests", Run(f"{SLEEP}; echo 14 passed"), Hang())
     tour.frames_over((2.5, 2), "BUSY", "tool", "tool")
     tour.wait_for("14 passed")
     tour.frames_over((2, 3), "BUSY", "between")
@@ -159,6 +174,8 @@ def _tool(tour: Tour) -> None:
 def _question(tour: Tour) -> None:
     if tour.name == "codex":
         tour.press("BTab", pause=1.5)  # only its plan mode asks
+    if tour.name == "kimi":
+        tour.start(*ASKING["kimi"])  # the model cannot ask where it was told never to
     tour.say("Start with it", Ask())
     time.sleep(3)
     tour.frame("NEEDS_CONFIRMATION", "question", "question")
@@ -191,14 +208,15 @@ def permission(tour: Tour) -> None:
         tour.frame("NEEDS_CONFIRMATION", "permission-refusing", "permission", alt="READY")
         tour.press("Enter")
     tour.start(*ASKING[tour.name])
-    long = "cat > deploy.sh <<'EOT'\nset -e\nfor host in a b c; do\n  echo $host\ndone\nEOT\nsleep 8; sh deploy.sh"
+    long = "cat > deploy.sh <<'EOT'\nset -e\nfor host in a b c; do\n  echo $host\ndone\nEOT\n"
+    long += f"{SLEEP}; sh deploy.sh"
     tour.say("Deploy it", Run(long, outside_sandbox=True), Text(PLAIN))
     time.sleep(4)
     tour.frame("NEEDS_CONFIRMATION", "permission-long", "permission")
     tour.press("Enter")
     time.sleep(3)
     tour.frame("BUSY", "allowed", "tool")
-    if tour.name != "codex":
+    if tour.name not in ("codex", "kimi"):  # these write files of the worktree unasked
         tour.start(*ASKING[tour.name])
         tour.say("Write the settings", Write("settings.py", "import os\n\nPATH = os.environ['DEMO']\n"), Text(PLAIN))
         time.sleep(4)
@@ -268,7 +286,7 @@ def end(tour: Tour) -> None:
     tour.start(*tour.machine.agent.argv)
     tour.say("Walk me through it", SLOW)
     time.sleep(2)
-    _kill_inside(tour, [_pid(tour)])
+    _kill_inside(tour, [_pid(tour), *_below(tour, _pid(tour))])
     time.sleep(3)
     tour.frame("EXITED", "dead", "dead-pane")
 
@@ -276,7 +294,7 @@ def end(tour: Tour) -> None:
 def _leave(tour: Tour) -> None:
     tour.say("Tell me", Text(PLAIN))
     tour.wait_for("Finished.")
-    tour.type(LEAVING[tour.name])
+    tour.type(LEAVING.get(tour.name, "/exit"))
     time.sleep(1)
     tour.press("Enter")
     time.sleep(6)
@@ -320,6 +338,8 @@ def start(tour: Tour) -> None:
         acting(tour)
         tour.frame("READY", "fresh-again")
         return
+    if tour.name == "qwen":  # it asks for trust only when it is told to
+        merge_settings(tour.machine.home / ".qwen" / "settings.json", {"security": {"folderTrust": {"enabled": True}}})
     tour.start(*tour.machine.agent.argv, wait=False)
     time.sleep(0.2)
     tour.frame("BUSY", "starting", "starting")
@@ -339,6 +359,12 @@ def start(tour: Tour) -> None:
         config.unlink()
         tour.start("codex", "--no-daemon", wait=False)
         tour.wait_for("Sign in")
+        tour.frame("NEEDS_CONFIRMATION", "login", "login")
+    if tour.name in LOGGED_OUT:
+        for settings in (".qwen/settings.json", ".kimi-code/config.toml"):
+            (tour.machine.home / settings).unlink(missing_ok=True)
+        accepted(tour).start(*LOGGED_OUT[tour.name], wait=False)
+        tour.wait_until_quiet(20)
         tour.frame("NEEDS_CONFIRMATION", "login", "login")
     if tour.name == "gemini":
         settings = accepted(tour).machine.home / ".gemini" / "settings.json"

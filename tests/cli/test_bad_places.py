@@ -389,7 +389,9 @@ def test_who_has_no_agent_is_told_before_it_is_missed(newcomer, path_of):
     llmc, source = newcomer
     env = {"PATH": path_of()}
     said = llmc.run("init", "--source", str(source), env=env)
-    assert "no agent CLI is installed yet: install one (claude, codex, gemini, opencode)" in said.out
+    assert (
+        "no agent CLI is installed yet: install one (claude, codex, gemini, opencode, qwen, copilot, kimi)" in said.out
+    )
     assert "note: claude is not installed" in llmc.run("add", "adam", env=env).out
     assert "not installed" not in llmc.run("add", "baker", "--agent", "demo", env=env).out
 
@@ -398,7 +400,8 @@ def test_of_agents_only_the_missing_are_named(newcomer, path_of):
     llmc, source = newcomer
     env = {"PATH": path_of(claude="#!/bin/sh\n", gemini="#!/bin/sh\n")}
     assert (
-        "without codex, opencode: workers cannot use them\n" in llmc.run("init", "--source", str(source), env=env).out
+        "without codex, opencode, qwen, copilot, kimi: workers cannot use them\n"
+        in llmc.run("init", "--source", str(source), env=env).out
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.own_home import links_to, read_settings
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Line, Transcripts, moment, texts
@@ -31,22 +32,15 @@ def launch(order: LaunchOrder) -> Launch:
         files[f"{order.settings_dir}/role/GEMINI.md"] = order.role_prompt
         argv += ["--include-directories", f"{order.settings_dir}/role"]
     # With true colour its input box has edges; without, nothing on the screen tells where it begins.
-    return Launch(tuple(argv), {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor"}, files, _links(order, home))
-
-
-def _links(order: LaunchOrder, home: str) -> dict[str, str]:
-    """Everything that the person has in ~/.gemini but the settings: login, history, trust.
-
-    Settings files elsewhere are read only if they belong to root, so the worker has a home of its own.
-    """
-    own = Path(order.home, ".gemini")
-    names = sorted(entry.name for entry in own.iterdir()) if own.is_dir() else []
-    return {f"{home}/.gemini/{name}": str(own / name) for name in names if name != "settings.json"}
+    env = {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor"}
+    # Login, history, trust. Settings files elsewhere are read only if they belong to root: hence a home of its own.
+    links = links_to(Path(order.home, ".gemini"), f"{home}/.gemini", own=("settings.json",))
+    return Launch(tuple(argv), env, files, links)
 
 
 def _settings(order: LaunchOrder) -> str:
     """The person's own settings with ours added."""
-    settings = _own_settings(Path(order.home, ".gemini", "settings.json"))
+    settings = read_settings(Path(order.home, ".gemini", "settings.json"))
     wired = settings.setdefault("hooks", {})
     for name in READERS:
         hook = {"type": "command", "name": f"llmc-{name}", "command": hooks.hook_command(order, name)}
@@ -55,14 +49,6 @@ def _settings(order: LaunchOrder) -> str:
     settings.setdefault("context", {})["loadMemoryFromIncludeDirectories"] = True
     settings.setdefault("hooksConfig", {})["notifications"] = False
     return json.dumps(settings, indent=2)
-
-
-def _own_settings(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # none, or with comments in it: the CLI tells the person about what it cannot read
-    return found if isinstance(found, dict) else {}
 
 
 def _notification(payload: Mapping[str, Any]) -> Report | None:

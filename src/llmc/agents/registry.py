@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from llmc.agents import claude, codex, demo_agent, gemini, opencode, shell
+from llmc.agents import claude, codex, copilot, demo_agent, gemini, kimi, opencode, qwen, shell
 from llmc.agents.base import Agent
 from llmc.agents.custom import described_agent, with_options, with_own_pack
 from llmc.config import AgentOptions, Config
@@ -15,6 +15,9 @@ BUILT_IN: Mapping[str, Callable[[], Agent]] = {
     "codex": codex.agent,
     "gemini": gemini.agent,
     "opencode": opencode.agent,
+    "qwen": qwen.agent,
+    "copilot": copilot.agent,
+    "kimi": kimi.agent,
     "shell": shell.agent,
     "demo": demo_agent.agent,
 }

@@ -35,7 +35,7 @@ branch = {branch}  # the branch that workers start from
 # copy = []  # ignored files that every worktree needs, such as [".env", "data/*.csv"]
 
 [defaults]
-# agent = "claude"  # or codex, gemini, opencode, or your own: see [agents.NAME]
+# agent = "claude"  # or codex, gemini, opencode, qwen, copilot, kimi, or your own: see [agents.NAME]
 # model = "opus"
 # skip_permissions = true  # agents do not ask before they run tools
 # sound_on_review = true

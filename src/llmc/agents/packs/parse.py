@@ -33,7 +33,19 @@ from llmc.errors import LlmcError
 
 Table = Mapping[str, Any]
 
-PACK_KEYS = {"name", "version", "processes", "stable_looks", "chrome", "aside", "frame", "include", "composer", "cue"}
+PACK_KEYS = {
+    "name",
+    "version",
+    "processes",
+    "stable_looks",
+    "chrome",
+    "aside",
+    "frame",
+    "edge",
+    "include",
+    "composer",
+    "cue",
+}
 COMPOSER_KEYS = {"prompt", "rule", "bottom", "footer", "placeholder", "hint", "history", "otherwise"}
 CUE_KEYS = {
     *("name", "state", "detail", "when", "unless", "priority", "confidence", "summary", "actions", "examples"),
@@ -84,6 +96,7 @@ def _pack(data: Table, cues: tuple[Cue, ...]) -> Pack:
         chrome=_maybe_pattern(data, "chrome"),
         aside=_maybe_pattern(data, "aside"),
         frame=_maybe_pattern(data, "frame"),
+        edge=_maybe_pattern(data, "edge"),
     )
 
 

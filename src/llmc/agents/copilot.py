@@ -1,0 +1,95 @@
+"""GitHub Copilot CLI: hooks by a plugin of ours, named by a flag; nothing is written into the user's own settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from glob import escape
+from typing import Any
+
+from llmc.agents import hooks
+from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.packs import load_pack
+from llmc.agents.reports import Report
+from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment
+
+
+def launch(order: LaunchOrder) -> Launch:
+    plugin = f"{order.settings_dir}/plugin"
+    argv = ["copilot", "--no-auto-update", "--plugin-dir", plugin]
+    env = {}
+    if order.skip_permissions:
+        argv.append("--allow-all")
+        env["COPILOT_ALLOW_ALL"] = "true"  # of all that allows the same, only this trusts the directory, too
+    else:
+        argv += [f"--allow-tool={tool}" for tool in order.allowed_tools]
+    if order.resume:
+        argv.append(f"--resume={order.resume}")
+    if order.model:
+        argv += ["--model", order.model]
+    files = {
+        f"{plugin}/plugin.json": json.dumps({"name": "llmc", "version": "1.0.0", "hooks": "hooks.json"}, indent=2),
+        f"{plugin}/hooks.json": json.dumps({"version": 1, "hooks": _wired(order)}, indent=2),
+        hooks.script_path(order): hooks.SCRIPT,
+    }
+    if order.role_prompt:
+        role = f"{order.settings_dir}/role"
+        files[f"{role}/AGENTS.md"] = order.role_prompt
+        env["COPILOT_CUSTOM_INSTRUCTIONS_DIRS"] = role
+    return Launch(tuple(argv), env, files)
+
+
+def _wired(order: LaunchOrder) -> dict[str, Any]:
+    """Named as Claude Code does, the hooks are told the same, too, with few exceptions."""
+    return {
+        name: [{"type": "command", "bash": hooks.hook_command(order, name), "timeoutSec": hooks.TIMEOUT_SECS}]
+        for name in READERS
+    }
+
+
+def _notification(payload: Mapping[str, Any]) -> Report | None:
+    """A dialog is on the screen. The hook PermissionRequest comes before what is allowed is looked up."""
+    asks = payload.get("notification_type") == "permission_prompt"
+    return Report("permission", str(payload.get("message", ""))) if asks else None
+
+
+READERS: Mapping[str, hooks.Reader] = {
+    **{name: reader for name, reader in hooks.USUAL.items() if name != "PermissionRequest"},
+    "PreToolUse": hooks.tool_start,
+    "Notification": _notification,
+}
+
+
+def _line(data: Mapping[str, Any]) -> Line | None:
+    told = data.get("data")
+    if data.get("type") != "user.message" or not isinstance(told, dict):
+        return None
+    return Line(moment(data.get("timestamp")), str(told.get("content", "")))
+
+
+def _is_of(first: Mapping[str, Any], where: Whereabouts) -> bool:
+    told = first.get("data")
+    context = told.get("context") if isinstance(told, dict) else None
+    return isinstance(context, dict) and context.get("cwd") == where.worktree
+
+
+TRANSCRIPTS = Transcripts(
+    lambda where: f"{escape(where.home)}/.copilot/session-state/*/events.jsonl",
+    _line,
+    marks=(b"user.message",),
+    is_of=_is_of,
+)
+
+
+def agent() -> Agent:
+    return Agent(
+        "copilot",
+        launch,
+        load_pack("copilot"),
+        translate=hooks.read_hooks(READERS),
+        reports_events=True,
+        resumes=True,
+        steady_secs=3.0,
+        exit_keys=("C-c", "C-c"),
+        transcripts=TRANSCRIPTS,
+    )

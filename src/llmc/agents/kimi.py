@@ -1,0 +1,97 @@
+"""Kimi Code: hooks by the settings in a home of its own, where everything else leads to the person's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import tomlkit
+from tomlkit.exceptions import ParseError
+
+from llmc.agents import hooks
+from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.own_home import links_to
+from llmc.agents.packs import load_pack
+
+OWN = ("config.toml", "workspace-trust", "AGENTS.md")
+
+
+def launch(order: LaunchOrder) -> Launch:
+    home, person = f"{order.settings_dir}/kimi", Path(order.home, ".kimi-code")
+    argv = ["kimi"]
+    if order.skip_permissions:
+        argv.append("--auto")  # --yolo still asks before what it takes for risky
+    if order.resume:
+        argv += ["--session", order.resume]
+    if order.model:
+        argv += ["--model", order.model]
+    trusted, record = trust_record(order.worktree)
+    files = {
+        f"{home}/config.toml": _settings(order, person / "config.toml"),
+        f"{home}/workspace-trust/{trusted}": record,
+        hooks.script_path(order): hooks.SCRIPT,
+    }
+    instructions = [_text(person / "AGENTS.md"), order.role_prompt]
+    if any(instructions):
+        files[f"{home}/AGENTS.md"] = "\n\n".join(filter(None, instructions))
+    env = {"KIMI_CODE_HOME": home, "KIMI_CODE_NO_AUTO_UPDATE": "1"}
+    return Launch(tuple(argv), env, files, links_to(person, home, own=OWN))
+
+
+def _settings(order: LaunchOrder, person: Path) -> str:
+    """The person's own settings with ours added."""
+    try:
+        settings = tomlkit.parse(_text(person))
+    except ParseError:
+        settings = tomlkit.document()  # the CLI would refuse it as well
+    wired = [
+        {"event": name, "command": hooks.hook_command(order, name), "timeout": hooks.TIMEOUT_SECS} for name in READERS
+    ]
+    had = settings.unwrap().get("hooks", [])
+    settings["hooks"] = [*had, *wired]
+    return tomlkit.dumps(settings)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+LONGEST_SLUG = 40
+
+
+def trust_record(directory: str) -> tuple[str, str]:
+    """The file in `workspace-trust` by which Kimi Code knows that a directory can be trusted, and what it says."""
+    slug = re.sub("[^a-z0-9._-]+", "-", directory.rsplit("/", 1)[-1].lower()).strip("-")[:LONGEST_SLUG].strip("-")
+    name = "workspace" if slug in ("", ".", "..") else slug
+    digest = hashlib.sha256(directory.encode()).hexdigest()[:12]
+    return f"wd_{name}_{digest}", json.dumps({"root": directory, "trustedAt": 0})
+
+
+READERS: Mapping[str, hooks.Reader] = {
+    **hooks.USUAL,
+    "PreToolUse": hooks.tool_start,
+    "PostToolUseFailure": hooks.activity,
+    "PermissionResult": hooks.activity,
+    "StopFailure": hooks.failure,
+    "Interrupt": hooks.interrupted,
+}
+
+
+def agent() -> Agent:
+    return Agent(
+        "kimi",
+        launch,
+        load_pack("kimi"),
+        translate=hooks.read_hooks(READERS),
+        clear="/new",
+        reports_events=True,
+        resumes=True,
+        steady_secs=3.0,
+        exit_keys=("C-c", "C-c"),
+    )

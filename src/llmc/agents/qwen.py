@@ -1,0 +1,82 @@
+"""Qwen Code: hooks by a file in the place of the machine's own settings, which it adds to those of the person."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+from llmc.agents import hooks
+from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.own_home import read_settings
+from llmc.agents.packs import load_pack
+from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
+
+MACHINE_SETTINGS = Path("/etc/qwen-code/settings.json")
+
+
+def launch(order: LaunchOrder) -> Launch:
+    settings = f"{order.settings_dir}/qwen.json"
+    argv = ["qwen", "--approval-mode", "yolo" if order.skip_permissions else "default"]
+    if order.allowed_tools and not order.skip_permissions:
+        argv += ["--allowed-tools", ",".join(order.allowed_tools)]
+    if order.resume:
+        argv += ["--resume", order.resume]
+    if order.model:
+        argv += ["--model", order.model]
+    if order.role_prompt:
+        argv += ["--append-system-prompt", order.role_prompt]
+    files = {settings: _settings(order), hooks.script_path(order): hooks.SCRIPT}
+    return Launch(tuple(argv), {"QWEN_CODE_SYSTEM_SETTINGS_PATH": settings}, files)
+
+
+def _settings(order: LaunchOrder) -> str:
+    """Those of the machine with ours added. Lists of hooks are joined with the person's, all else comes before theirs."""
+    settings = read_settings(MACHINE_SETTINGS)
+    machine = settings.get("hooks", {})
+    ours = hooks.wired(order, READERS)
+    settings["hooks"] = {**machine, **{name: [*machine.get(name, []), *wired] for name, wired in ours.items()}}
+    settings.setdefault("general", {})["enableAutoUpdate"] = False
+    # A suggested prompt stands in the input line like something that is typed; a dialog would welcome the person back.
+    settings.setdefault("ui", {}).update({"enableFollowupSuggestions": False, "enableWelcomeBack": False})
+    return json.dumps(settings, indent=2)
+
+
+READERS: Mapping[str, hooks.Reader] = {
+    **hooks.USUAL,
+    "PostToolUseFailure": hooks.activity,
+    "StopFailure": hooks.failure,
+}
+
+
+def _pattern(where: Whereabouts) -> str:
+    project = re.sub("[^a-zA-Z0-9]", "-", where.worktree)
+    return f"{escape(where.home)}/.qwen/projects/{project}/chats/*.jsonl"
+
+
+def _line(data: Mapping[str, Any]) -> Line | None:
+    said = data.get("message")
+    if data.get("type") != "user" or not isinstance(said, dict):
+        return None
+    return Line(moment(data.get("timestamp")), texts(said.get("parts")))
+
+
+TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b'"user"',))
+
+
+def agent() -> Agent:
+    return Agent(
+        "qwen",
+        launch,
+        load_pack("qwen"),
+        translate=hooks.read_hooks(READERS),
+        reports_events=True,
+        reports_start=True,
+        reports_clear=True,
+        resumes=True,
+        exit_keys=("C-c", "C-c"),
+        transcripts=TRANSCRIPTS,
+    )
