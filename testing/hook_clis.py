@@ -72,7 +72,7 @@ HOOK_AGENTS = (
     RealAgent(
         name="copilot",
         argv=("copilot", "--allow-all"),
-        composer=re.compile(r"^❯", re.MULTILINE),
+        composer=re.compile(r"^❯(?s:.*)/ commands", re.MULTILINE),  # before that it loads, and takes no Enter
         submits=str.strip,
         variables={
             "COPILOT_OFFLINE": "true",

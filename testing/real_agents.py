@@ -141,6 +141,11 @@ def agents(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("real_agent", chosen, indirect=True)
 
 
+def every_agent() -> pytest.MarkDecorator:
+    """Not only the four: for what is worth its time on each."""
+    return agents(*(agent.name for agent in EVERY_AGENT))
+
+
 EACH_AGENT = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS]
 
 

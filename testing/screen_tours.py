@@ -66,6 +66,13 @@ ValueError: not enough values
 None of this happens now. Finished."""
 LONG = "I read the parser first, because every caller goes through it, and then each of the tests. " * 12
 SLOW = Text(LONG, over_secs=40)
+SOME_WORDS = 20
+ASKS = {
+    "qwen": ("Waiting for user confirmation",),
+    "copilot": ("enter to select", "enter accept"),
+    "kimi": ("↵ confirm", "↵ choose"),
+}
+"""What an open dialog says at its end, whatever it is about: on a slow machine a spinner may stand still."""
 SLEEP = "for i in 1 2 3 4; do sleep 2; done"
 """Qwen Code refuses to run a plain sleep with something behind it."""
 COMMAND = "make install PREFIX=opt"
@@ -96,6 +103,11 @@ def acting(tour: Tour) -> None:
     accepted(tour).start(*tour.machine.agent.argv)
 
 
+def wait_for_dialog(tour: Tour) -> None:
+    tour.wait_for(*ASKS.get(tour.name, ("",)))
+    tour.wait_until_still()
+
+
 def interrupt(tour: Tour) -> None:
     tour.press(*INTERRUPT.get(tour.name, ("Escape",)), pause=0.4)
     time.sleep(2)
@@ -106,6 +118,7 @@ def interrupt(tour: Tour) -> None:
 
 def answers(tour: Tour) -> None:
     acting(tour)
+    tour.wait_until_still()
     tour.frame("READY", "fresh")
     for scenario, text, detail in (
         ("plain", PLAIN, None),
@@ -177,7 +190,7 @@ def _question(tour: Tour) -> None:
     if tour.name == "kimi":
         tour.start(*ASKING["kimi"])  # the model cannot ask where it was told never to
     tour.say("Start with it", Ask())
-    time.sleep(3)
+    wait_for_dialog(tour)
     tour.frame("NEEDS_CONFIRMATION", "question", "question")
     tour.press("Down")
     tour.frame("NEEDS_CONFIRMATION", "question", "question")
@@ -198,7 +211,7 @@ def permission(tour: Tour) -> None:
     tour.wait_until_quiet(3)
     tour.frame("READY", "quotes-asking")
     tour.say("Install it", Run(COMMAND, outside_sandbox=True), Text(PLAIN))
-    time.sleep(4)
+    wait_for_dialog(tour)
     tour.frame("NEEDS_CONFIRMATION", "permission", "permission")
     tour.press("Down" if tour.name != "opencode" else "Right")
     tour.frame("NEEDS_CONFIRMATION", "permission", "permission")
@@ -211,7 +224,7 @@ def permission(tour: Tour) -> None:
     long = "cat > deploy.sh <<'EOT'\nset -e\nfor host in a b c; do\n  echo $host\ndone\nEOT\n"
     long += f"{SLEEP}; sh deploy.sh"
     tour.say("Deploy it", Run(long, outside_sandbox=True), Text(PLAIN))
-    time.sleep(4)
+    wait_for_dialog(tour)
     tour.frame("NEEDS_CONFIRMATION", "permission-long", "permission")
     tour.press("Enter")
     time.sleep(3)
@@ -219,7 +232,7 @@ def permission(tour: Tour) -> None:
     if tour.name not in ("codex", "kimi"):  # these write files of the worktree unasked
         tour.start(*ASKING[tour.name])
         tour.say("Write the settings", Write("settings.py", "import os\n\nPATH = os.environ['DEMO']\n"), Text(PLAIN))
-        time.sleep(4)
+        wait_for_dialog(tour)
         tour.frame("NEEDS_CONFIRMATION", "permission-write", "permission")
 
 
@@ -228,7 +241,7 @@ def plan(tour: Tour) -> None:
     if tour.name == "codex":
         tour.press("BTab", pause=1.5)
     tour.say("Plan it", Plan(), Plan())
-    time.sleep(6)
+    wait_for_dialog(tour)
     tour.frame("NEEDS_CONFIRMATION", "plan", "plan")
 
 
@@ -288,7 +301,8 @@ def end(tour: Tour) -> None:
     time.sleep(2)
     _kill_inside(tour, [_pid(tour), *_below(tour, _pid(tour))])
     time.sleep(3)
-    tour.frame("EXITED", "dead", "dead-pane")
+    if tour.text().strip():  # sooner or later tmux, as LLMC sets it up, puts aside what the terminal showed
+        tour.frame("EXITED", "dead", "dead-pane")
 
 
 def _leave(tour: Tour) -> None:
@@ -343,7 +357,8 @@ def start(tour: Tour) -> None:
     tour.start(*tour.machine.agent.argv, wait=False)
     time.sleep(0.2)
     tour.frame("BUSY", "starting", "starting")
-    tour.wait_for("trust", "Trust")
+    tour.wait_for(*(("Trust folder",) if tour.name == "qwen" else ("trust", "Trust")))
+    tour.wait_until_still()
     tour.frame("NEEDS_CONFIRMATION", "trust", "trust")
     if tour.name == "claude":
         tour.press("Enter")
@@ -361,10 +376,12 @@ def start(tour: Tour) -> None:
         tour.wait_for("Sign in")
         tour.frame("NEEDS_CONFIRMATION", "login", "login")
     if tour.name in LOGGED_OUT:
-        for settings in (".qwen/settings.json", ".kimi-code/config.toml"):
-            (tour.machine.home / settings).unlink(missing_ok=True)
+        for name in (".qwen/settings.json", ".kimi-code/config.toml"):
+            (tour.machine.home / name).unlink(missing_ok=True)
         accepted(tour).start(*LOGGED_OUT[tour.name], wait=False)
-        tour.wait_until_quiet(20)
+        tour.wait(lambda: len(tour.text().split()) > SOME_WORDS, "nothing is drawn")
+        tour.wait_until_quiet(10)
+        tour.wait_until_still()
         tour.frame("NEEDS_CONFIRMATION", "login", "login")
     if tour.name == "gemini":
         settings = accepted(tour).machine.home / ".gemini" / "settings.json"

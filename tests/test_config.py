@@ -250,13 +250,15 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             "[defaults]\nagent = 'zzz'\n",
             5,
             "`defaults.agent` is `zzz`, but there is no such agent",
-            "take one of claude, codex, gemini, opencode, qwen, copilot, kimi, shell, demo, or define it in `[agents.NAME]`",
+            "take one of claude, codex, gemini, opencode, qwen, copilot, kimi, shell, demo, or define it in"
+            " `[agents.NAME]`",
         ),
         (
             "[agents.mytool]\nclear = ''\n",
             4,
             "`agents.mytool.command` is missing, and `mytool` is no built-in agent that would have one",
-            'add `command = ["mytool"]`; the built-in agents are claude, codex, gemini, opencode, qwen, copilot, kimi, shell, demo',
+            'add `command = ["mytool"]`; the built-in agents are claude, codex, gemini, opencode, qwen, copilot, kimi, '
+            "shell, demo",
         ),
         (
             "[agents.mytool]\ncommand = []\n",

@@ -14,7 +14,7 @@ import pytest
 from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
-from testing.real_agents import AgentMachine, own_namespace
+from testing.real_agents import AgentMachine, every_agent, own_namespace
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 from testing.roots import make_repository
@@ -91,6 +91,7 @@ def git(repository: Path, *words: str) -> str:
 
 @pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.timeout(300)
+@every_agent()
 def test_a_prompt_reaches_the_model_byte_for_byte_and_its_work_is_done(
     agent_machine: AgentMachine, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from llmc.agents.transcripts import Whereabouts, prompts_since
 from llmc.core.digest import told_digest
 from llmc.root import Root
 from testing.models.steps import Commit, Text
-from testing.real_agents import AgentRoot
+from testing.real_agents import AgentRoot, every_agent
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import agent_root as agent_root
 from testing.real_agents import real_agent as real_agent
@@ -24,6 +24,7 @@ from testing.waiting import wait_until
 @pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
 @pytest.mark.lesson(32, "files of ours never show in a worktree's status or commits")
 @pytest.mark.timeout(240)
+@every_agent()
 def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
     agent_root.models.answer_with([Commit("feature.txt"), Text("Done.")])
     assert agent_root.status()["status"] == "idle"

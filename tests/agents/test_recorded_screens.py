@@ -8,6 +8,7 @@ import pytest
 
 from llmc.agents.packs import load_pack, pack_names
 from llmc.agents.packs.examples import wrong_examples
+from llmc.config import CLI_AGENTS
 from llmc.core.classify import Screen, read_screen
 from testing.recordings import Recording, recordings
 
@@ -44,7 +45,7 @@ def test_every_example_is_decided_by_its_cue(name: str) -> None:
 
 
 @pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
-@pytest.mark.parametrize("cli", ["claude", "codex", "gemini", "opencode"])
+@pytest.mark.parametrize("cli", CLI_AGENTS)
 def test_there_are_recordings_of_every_state(cli: str) -> None:
     mine = [recording for recording in RECORDED.values() if recording.cli == cli]
     labels = {recording.label for recording in mine}
@@ -53,7 +54,7 @@ def test_there_are_recordings_of_every_state(cli: str) -> None:
     assert len(sizes) >= 2
 
 
-@pytest.mark.parametrize("cli", ["claude", "codex", "gemini", "opencode"])
+@pytest.mark.parametrize("cli", CLI_AGENTS)
 @pytest.mark.parametrize("text", ["", " ", "x", "❯", "›", "┃", "\x00", "�"])
 def test_a_terminal_with_room_for_nothing_has_a_reading(cli: str, text: str) -> None:
     assert read_screen(load_pack(cli), Screen(text, cursor=(0, 0))).state in ("UNKNOWN", "READY", "BUSY")

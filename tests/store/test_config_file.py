@@ -290,7 +290,8 @@ def test_what_cannot_be_changed_safely_is_refused():
             "agents.new.clear",
             "/new",
             "`agents.new.command` is missing, and `new` is no built-in agent that would have one; nothing was changed",
-            'add `command = ["new"]`; the built-in agents are claude, codex, gemini, opencode, qwen, copilot, kimi, shell, demo',
+            'add `command = ["new"]`; the built-in agents are claude, codex, gemini, opencode, qwen, copilot, kimi, '
+            "shell, demo",
         ),
         (
             "defaults.agent",

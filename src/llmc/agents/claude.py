@@ -73,7 +73,7 @@ def agent() -> Agent:
         shielded="/!",
         reports_events=True,
         reports_start=True,
-        reports_clear=True,
+        clear_report=("session_start", "clear"),
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,

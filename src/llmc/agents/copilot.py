@@ -17,10 +17,10 @@ from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment
 def launch(order: LaunchOrder) -> Launch:
     plugin = f"{order.settings_dir}/plugin"
     argv = ["copilot", "--no-auto-update", "--plugin-dir", plugin]
-    env = {}
+    # Of all that allows the same, only "true" trusts the directory, too; "false" in case that the person has it set.
+    env = {"COPILOT_ALLOW_ALL": "true" if order.skip_permissions else "false"}
     if order.skip_permissions:
         argv.append("--allow-all")
-        env["COPILOT_ALLOW_ALL"] = "true"  # of all that allows the same, only this trusts the directory, too
     else:
         argv += [f"--allow-tool={tool}" for tool in order.allowed_tools]
     if order.resume:
@@ -88,6 +88,7 @@ def agent() -> Agent:
         load_pack("copilot"),
         translate=hooks.read_hooks(READERS),
         reports_events=True,
+        clear_report=("session_end", "user_exit"),
         resumes=True,
         steady_secs=3.0,
         exit_keys=("C-c", "C-c"),

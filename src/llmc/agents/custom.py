@@ -42,7 +42,7 @@ def with_options(agent: Agent, options: AgentOptions, packs: str = "") -> Agent:
         submit=options.submit or agent.submit,
         reports_events=reports,
         reports_start=agent.reports_start and reports,
-        reports_clear=agent.reports_clear and reports and not unknown,
+        clear_report=agent.clear_report if reports and not unknown else None,
         resumes=agent.resumes and options.command is None,
         ready_timeout_secs=agent.ready_timeout_secs if patience == USUAL_PATIENCE else patience,
     )

@@ -99,7 +99,7 @@ def agent() -> Agent:
         translate=hooks.read_hooks(READERS),
         reports_events=True,
         reports_start=True,
-        reports_clear=True,
+        clear_report=("session_start", "clear"),
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,

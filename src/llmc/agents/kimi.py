@@ -6,7 +6,9 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from glob import escape
 from pathlib import Path
+from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import ParseError
@@ -15,6 +17,7 @@ from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
+from llmc.agents.transcripts import Line, Transcripts, Whereabouts, texts
 
 OWN = ("config.toml", "workspace-trust", "AGENTS.md")
 
@@ -52,6 +55,8 @@ def _settings(order: LaunchOrder, person: Path) -> str:
     ]
     had = settings.unwrap().get("hooks", [])
     settings["hooks"] = [*had, *wired]
+    if not order.skip_permissions:
+        settings["default_permission_mode"] = "manual"
     return tomlkit.dumps(settings)
 
 
@@ -73,6 +78,21 @@ def trust_record(directory: str) -> tuple[str, str]:
     return f"wd_{name}_{digest}", json.dumps({"root": directory, "trustedAt": 0})
 
 
+def _pattern(where: Whereabouts) -> str:
+    project, _ = trust_record(where.worktree)
+    return f"{escape(where.settings_dir)}/kimi/sessions/{project}/*/agents/main/wire.jsonl"
+
+
+def _line(data: Mapping[str, Any]) -> Line | None:
+    at = data.get("time")
+    if data.get("type") != "turn.prompt" or not isinstance(at, int):
+        return None
+    return Line(at / 1000, texts(data.get("input")))
+
+
+TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b"turn.prompt",))
+
+
 READERS: Mapping[str, hooks.Reader] = {
     **hooks.USUAL,
     "PreToolUse": hooks.tool_start,
@@ -91,7 +111,9 @@ def agent() -> Agent:
         translate=hooks.read_hooks(READERS),
         clear="/new",
         reports_events=True,
+        clear_report=("session_start", "startup"),
         resumes=True,
         steady_secs=3.0,
         exit_keys=("C-c", "C-c"),
+        transcripts=TRANSCRIPTS,
     )

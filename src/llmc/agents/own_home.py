@@ -1,4 +1,4 @@
-"""A home of the worker's own, for a CLI that reads its settings from nowhere else. All but those leads to the person's."""
+"""A home of the worker's own, for a CLI that reads its settings from nowhere else: all else leads to the person's."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def launch(order: LaunchOrder) -> Launch:
 
 
 def _settings(order: LaunchOrder) -> str:
-    """Those of the machine with ours added. Lists of hooks are joined with the person's, all else comes before theirs."""
+    """Those of the machine with ours added. Hooks are joined with the person's own, all else comes before theirs."""
     settings = read_settings(MACHINE_SETTINGS)
     machine = settings.get("hooks", {})
     ours = hooks.wired(order, READERS)
@@ -75,7 +75,7 @@ def agent() -> Agent:
         translate=hooks.read_hooks(READERS),
         reports_events=True,
         reports_start=True,
-        reports_clear=True,
+        clear_report=("session_start", "clear"),
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,

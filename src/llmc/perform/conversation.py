@@ -72,8 +72,9 @@ class Terminal:
             mixed=composer_mixes(shape, composer or "", self.text),
             unread=self.site.host.has_unread_input(facts.tty),
             busy=reading.state == "BUSY",
+            starting=reading.state == "BUSY" and reading.detail == "starting",
             in_turn=self.worker.turn is Turn.OPEN,
-            heard=self.heard(told, reads_lines=reads_lines),
+            heard=self.heard(told, reads_lines=reads_lines, busy=reading.state == "BUSY"),
             told=bool(told),
             shown=times_shown(screen, self.text),
             reads_lines=reads_lines,
@@ -84,9 +85,10 @@ class Terminal:
         now = self.site.worker(self.worker.name).heard_prompts
         return frozenset(now) | spooled_prompts(self.site, self.worker, self.began)
 
-    def heard(self, told: frozenset[str], *, reads_lines: bool = False) -> bool:
-        if self.typed and self.agent.reports_clear:
-            return self._heard_clear()
+    def heard(self, told: frozenset[str], *, reads_lines: bool = False, busy: bool = False) -> bool:
+        if self.typed and self.agent.clear_report is not None:
+            # Qwen Code 0.24 reports the new session while it is still at it: a text would be queued behind that.
+            return not busy and self._heard_clear()
         return bool(told & self.digests) or (reads_lines and bool(told & last_line_digests(self.text)))
 
     def _composer(self, reading: Reading, facts: Pane) -> str | None:
@@ -100,7 +102,7 @@ class Terminal:
 
     def _heard_clear(self) -> bool:
         reports = spooled_reports(self.site, self.worker, self.began)
-        return any(report.kind == "session_start" and report.text == "clear" for report, _ in reports)
+        return any((report.kind, report.text) == self.agent.clear_report for report, _ in reports)
 
     def act(self, action: Action, step: Step) -> None:
         tmux = self.tmux
@@ -299,7 +301,7 @@ def lock_terminal(site: Site, worker: Worker) -> FileLock:
 def _drive(terminal: Terminal, signs: Watch, step: Step, about_to_paste: Callable[[], None]) -> tuple[Action, int]:
     agent = terminal.agent
     progress = Progress(
-        reports_events=agent.reports_clear if terminal.typed else agent.reports_events,
+        reports_events=agent.clear_report is not None if terminal.typed else agent.reports_events,
         events_proven=terminal.worker.reports_events and not terminal.typed,
         ready_within=terminal.site.config.policy.input_wait_secs,
         many_lines="\n" in terminal.text.strip(),
