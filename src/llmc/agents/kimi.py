@@ -111,7 +111,8 @@ def agent() -> Agent:
         translate=hooks.read_hooks(READERS),
         clear="/new",
         reports_events=True,
-        clear_report=("session_start", "startup"),
+        # It tells of the new session before it goes over to it, and of the end of the old one after that.
+        clear_report=("session_end", "exit"),
         resumes=True,
         steady_secs=3.0,
         exit_keys=("C-c", "C-c"),
