@@ -73,7 +73,7 @@ HOOK_AGENTS = (
         name="copilot",
         argv=("copilot", "--allow-all"),
         composer=re.compile(r"^❯(?s:.*)/ commands", re.MULTILINE),  # before that it loads, and takes no Enter
-        submits=str.strip,
+        submits=lambda text: text.replace("\t", "    ").strip(),
         variables={
             "COPILOT_OFFLINE": "true",
             "COPILOT_PROVIDER_BASE_URL": "{url}/v1",

@@ -87,6 +87,8 @@ def agent() -> Agent:
         launch,
         load_pack("copilot"),
         translate=hooks.read_hooks(READERS),
+        own_commands="/!",
+        shielded="/",
         reports_events=True,
         clear_report=("session_end", "user_exit"),
         resumes=True,

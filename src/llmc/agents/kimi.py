@@ -109,6 +109,8 @@ def agent() -> Agent:
         launch,
         load_pack("kimi"),
         translate=hooks.read_hooks(READERS),
+        own_commands="/!",
+        shielded="/",
         clear="/new",
         reports_events=True,
         # It tells of the new session before it goes over to it, and of the end of the old one after that.

@@ -73,6 +73,7 @@ def agent() -> Agent:
         launch,
         load_pack("qwen"),
         translate=hooks.read_hooks(READERS),
+        own_commands="/",
         reports_events=True,
         reports_start=True,
         clear_report=("session_start", "clear"),
