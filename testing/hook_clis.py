@@ -59,6 +59,10 @@ def _accept_kimi(home: Path, directory: Path) -> None:
     record.write_text(told)
 
 
+def _with_spaces(text: str) -> str:
+    return text.replace("\t", "    ").strip()
+
+
 HOOK_AGENTS = (
     RealAgent(
         name="qwen",
@@ -73,7 +77,7 @@ HOOK_AGENTS = (
         name="copilot",
         argv=("copilot", "--allow-all"),
         composer=re.compile(r"^❯(?s:.*)/ commands", re.MULTILINE),  # before that it loads, and takes no Enter
-        submits=lambda text: text.replace("\t", "    ").strip(),
+        submits=_with_spaces,
         variables={
             "COPILOT_OFFLINE": "true",
             "COPILOT_PROVIDER_BASE_URL": "{url}/v1",
@@ -87,7 +91,7 @@ HOOK_AGENTS = (
         name="kimi",
         argv=("kimi", "--auto"),
         composer=re.compile(r"^ │ >", re.MULTILINE),
-        submits=str.strip,
+        submits=_with_spaces,
         variables={"KIMI_CODE_NO_AUTO_UPDATE": "1"},
         prepare=_prepare_kimi,
         accept=_accept_kimi,

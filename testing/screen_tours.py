@@ -133,6 +133,7 @@ def answers(tour: Tour) -> None:
         tour.wait_until_still()
         tour.frame("READY", scenario, detail)
     tour.type("Do you want to proceed? 1. Yes 2. No")
+    tour.wait_until_still()
     tour.frame("READY", "draft", "draft")
     tour.press("C-u")
     tour.type("/")
