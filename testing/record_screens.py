@@ -20,13 +20,11 @@ from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from testing.models.steps import Step
-from testing.other_clis import OTHER_AGENTS
-from testing.real_agents import PROJECT, AgentMachine, machine_for
-from testing.real_clis import AGENTS, RealAgent
+from testing.real_agents import EVERY_AGENT, PROJECT, AgentMachine, machine_for
+from testing.real_clis import RealAgent
 from testing.recordings import keep_frame
 from testing.roots import make_repository, own_environment
 
-EVERY_AGENT = (*AGENTS, *OTHER_AGENTS)
 SCREENS = PROJECT / "tests" / "screens"
 LOOK_EVERY_SECS = 0.2
 PATIENCE_SECS = 400.0

@@ -8,30 +8,22 @@ import pytest
 
 from llmc.agents.packs import load_pack, pack_names
 from llmc.agents.packs.examples import wrong_examples
+from llmc.config import CLI_AGENTS
 from llmc.core.classify import Screen, read_screen
 from testing.recordings import Recording, recordings
 
 SCREENS = Path(__file__).resolve().parent.parent / "screens"
 RECORDED = {recording.name: recording for recording in recordings(SCREENS)}
-NEWER_DIALOGS = ("auto-mode-v325", "bypass-v325", "trust-v325")
-"""Dialogs of Claude Code 2.1.325 which no cue of its pack knows by name yet; they are never taken for a prompt."""
-TAKEN_BACK = "draft"
-"""What Claude Code shows of an interruption before the first word of the answer: the prompt, in the composer again."""
-CLIS = ("claude", "codex", "gemini", "opencode", "kilo", "pi", "cline", "aider")
+TAKE_BACK = ("claude", "qwen", "copilot")
+"""Interrupted before the first word of the answer, they show nothing but the prompt, as a draft in the composer."""
 NEVER = {"pi": frozenset({"NEEDS_CONFIRMATION"})}
 """It asks nothing."""
 DIALOGS = ("permission", "question", "plan", "trust", "bypass", "login", "theme")
 
 
-def read_by_name(recording: Recording):
-    newer = recording.path.stem.startswith(NEWER_DIALOGS)
-    marks = [pytest.mark.xfail(reason="the pack has no cue for this dialog yet")] if newer else []
-    return pytest.param(recording, id=recording.name, marks=marks)
-
-
 @pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.lesson(19, "limits and logins are states of their own, with the time of their end")
-@pytest.mark.parametrize("recording", [*map(read_by_name, RECORDED.values())])
+@pytest.mark.parametrize("recording", RECORDED.values(), ids=RECORDED)
 def test_a_screen_is_read_as_what_it_is(recording: Recording) -> None:
     reading = recording.read()
     assert recording.is_right(reading), (reading.state, reading.cue)
@@ -46,8 +38,8 @@ READY_OTHERWISE = {name: each for name, each in RECORDED.items() if each.label =
 @pytest.mark.parametrize("recording", INTERRUPTED.values(), ids=INTERRUPTED)
 def test_an_interruption_is_told_from_the_end_of_a_turn(recording: Recording) -> None:
     reading = recording.read()
-    taken_back = recording.cli == "claude" and bool(reading.composer)
-    assert (reading.state, reading.detail) == ("READY", TAKEN_BACK if taken_back else "interrupted"), reading.cue
+    taken_back = recording.cli in TAKE_BACK and bool(reading.composer)
+    assert (reading.state, reading.detail) == ("READY", "draft" if taken_back else "interrupted"), reading.cue
 
 
 @pytest.mark.parametrize("recording", READY_OTHERWISE.values(), ids=READY_OTHERWISE)
@@ -73,7 +65,7 @@ def test_every_example_is_decided_by_its_cue(name: str) -> None:
 
 
 @pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
-@pytest.mark.parametrize("cli", CLIS)
+@pytest.mark.parametrize("cli", CLI_AGENTS)
 def test_there_are_recordings_of_every_state(cli: str) -> None:
     mine = [recording for recording in RECORDED.values() if recording.cli == cli]
     labels = {recording.label for recording in mine}
@@ -82,7 +74,7 @@ def test_there_are_recordings_of_every_state(cli: str) -> None:
     assert len(sizes) >= 2
 
 
-@pytest.mark.parametrize("cli", CLIS)
+@pytest.mark.parametrize("cli", CLI_AGENTS)
 @pytest.mark.parametrize("text", ["", " ", "x", "❯", "›", "┃", "\x00", "�"])
 def test_a_terminal_with_room_for_nothing_has_a_reading(cli: str, text: str) -> None:
     assert read_screen(load_pack(cli), Screen(text, cursor=(0, 0))).state in ("UNKNOWN", "READY", "BUSY")

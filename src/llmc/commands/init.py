@@ -8,7 +8,7 @@ from pathlib import Path
 
 from llmc.app import App
 from llmc.commands.result import Result
-from llmc.config import BUILT_IN_AGENTS, parse_config
+from llmc.config import CLI_AGENTS, parse_config
 from llmc.errors import LlmcError
 from llmc.git.clone import clone_source
 from llmc.git.repository import common_dir, default_branch, is_bare, toplevel
@@ -27,7 +27,6 @@ OPTIONAL = {
 }
 AGENTS = ("claude", "codex", "gemini", "opencode")
 """The ones that are recommended; there are more."""
-COME_ALONG = frozenset({"shell", "demo"})
 LOCK_SECS = 1.0
 OWN_DIRECTORIES = (".worktrees", "logs", "run", "run/locks", "run/spool", "run/agents", "run/attention", "templates")
 OWN_FILES = ("config.toml", "config.lock", "state.json", "state.json.bak", "state.lock", "status.db", ".git")
@@ -166,6 +165,6 @@ def _told(host: Host, root: Root, source: str, branch: str) -> Result:
 
 
 def _told_of_agents(host: Host, absent: list[str]) -> list[str]:
-    if not any(host.which(agent) for agent in BUILT_IN_AGENTS if agent not in COME_ALONG):
+    if not any(host.which(agent) for agent in CLI_AGENTS):
         return [f"no agent CLI is installed yet: install one ({', '.join(AGENTS)}) and log in before `llmc up`"]
     return [f"without {', '.join(absent)}: workers cannot use them"] if absent else []

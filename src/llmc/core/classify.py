@@ -57,6 +57,8 @@ class Pack:
     """The first line of a paragraph that is the CLI's own."""
     frame: re.Pattern[str] | None = None
     """The first line of a dialog."""
+    trim: re.Pattern[str] | None = None
+    """What ends every line of some part of the screen and says nothing: a scroll bar, the right side of a box."""
 
     @property
     def label(self) -> str:
@@ -193,6 +195,8 @@ def _filled(template: str, groups: Mapping[str, str]) -> str:
 
 def look_at(pack: Pack, screen: Screen) -> View:
     lines = lines_of(screen.text)
+    if pack.trim is not None:
+        lines = tuple(pack.trim.sub("", line).rstrip() for line in lines)
     box = find_box(pack.composer, lines) if pack.composer else None
     if box is not None and box.width:
         lines = tuple(cut_cells(line, box.width).rstrip() for line in lines)

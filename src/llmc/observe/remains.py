@@ -31,6 +31,9 @@ TRACES = {
     "pi": "report.ts",
     "cline": "data",
     "aider": "chat.md",
+    "qwen": "qwen.json",
+    "copilot": "plugin",
+    "kimi": "kimi",
     "codex": "report.sh",
 }
 """What each agent is given to read, in an order in which the first that is there decides."""
