@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from testing.models.steps import Drop, Fail, Run, Step, Text, Write
 from testing.real_clis import merge_settings
 from testing.record_screens import Tour
-from testing.screen_tours import QUOTES, answers, ask_question, end, stream, think, work
+from testing.screen_tours import QUOTES, answers, ask_question, end, left, stream, think, work
 from testing.tour_steps import COMMAND, PLAIN, SLOW, acting, interrupt
 
 SETTINGS = "import os\n\nPATH = os.environ['DEMO']\n"
@@ -64,10 +64,6 @@ def everything_of_kilo(tour: Tour) -> None:
     _stream_of_kilo(tour)
     ask_question(tour)
     _errors_of_kilo(tour)
-    tour.type("/exit")
-    tour.press("Enter")
-    time.sleep(9)
-    tour.frame("EXITED", "left", "dead-pane")
 
 
 def _stream_of_kilo(tour: Tour) -> None:
@@ -86,7 +82,7 @@ def _errors_of_kilo(tour: Tour) -> None:
     tour.frame("ERROR", "not-logged-in", "auth")
     for scenario, step in FAILURES:
         tour.say(f"Please do the {scenario} one", step)
-        tour.wait_for("retrying", "attempt")
+        time.sleep(4)
         tour.frame("BUSY", scenario, "retrying", alt="ERROR")
         interrupt(tour)
 
@@ -198,7 +194,7 @@ def start_of_aider(tour: Tour) -> None:
 
 
 OTHER_TOURS: Mapping[str, Mapping[str, Callable[[Tour], None]]] = {
-    "kilo": {"everything": everything_of_kilo},
+    "kilo": {"left": left, "everything": everything_of_kilo},
     "pi": {"answers": answers, "work": work, "errors": errors, "given-up": given_up, "start": start, "end": end},
     "cline": {
         "answers": answers,

@@ -276,20 +276,8 @@ def errors(tour: Tour) -> None:
 
 def end(tour: Tour) -> None:
     accepted(tour)
-    shell = ("env", "PS1=dev@box:\\w\\$ ", "bash", "--noprofile", "--norc", "-i")
-    command = " ".join(tour.machine.agent.argv)
-    for scenario, leave in (("left", _leave), ("killed", _kill)):
-        tour.start(*shell, wait=False)
-        time.sleep(1)
-        tour.type(command)
-        tour.press("Enter")
-        tour.wait_for_prompt()
-        leave(tour)
-        time.sleep(3)
-        tour.frame("EXITED", scenario)
-        tour.type("ls -la")
-        tour.press("Enter")
-        tour.frame("EXITED", scenario)
+    left(tour)
+    _back_in_the_shell(tour, "killed", _kill)
     tour.start(*tour.machine.agent.argv)
     tour.say("Walk me through it", SLOW)
     time.sleep(2)
@@ -297,6 +285,24 @@ def end(tour: Tour) -> None:
     time.sleep(3)
     if tour.text().strip():  # sooner or later tmux, as LLMC sets it up, puts aside what the terminal showed
         tour.frame("EXITED", "dead", "dead-pane")
+
+
+def left(tour: Tour) -> None:
+    _back_in_the_shell(tour, "left", _leave)
+
+
+def _back_in_the_shell(tour: Tour, scenario: str, leave: Callable[[Tour], None]) -> None:
+    tour.start("env", "PS1=dev@box:\\w\\$ ", "bash", "--noprofile", "--norc", "-i", wait=False)
+    time.sleep(1)
+    tour.type(" ".join(tour.machine.agent.argv))
+    tour.press("Enter")
+    tour.wait_for_prompt()
+    leave(tour)
+    time.sleep(3)
+    tour.frame("EXITED", scenario)
+    tour.type("ls -la")
+    tour.press("Enter")
+    tour.frame("EXITED", scenario)
 
 
 def _leave(tour: Tour) -> None:
