@@ -174,6 +174,8 @@ class Worker:
     heard_prompts: tuple[str, ...] = ()
     """Digests of the prompts that the agent itself has reported since the last one was sent to it, newest last."""
     sent: tuple[Sent, ...] = ()
+    leftover: str = ""
+    """What LLMC has typed last and could not see submitted: it may still stand in the agent's input line."""
     conversation: str = ""
     """The agent's own name of the conversation about the task, where it tells one: it can be resumed by that."""
     last_words: str = ""

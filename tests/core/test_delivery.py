@@ -629,3 +629,35 @@ def test_a_text_waits_for_one_that_is_still_starting():
 def test_one_that_never_comes_up_is_given_nothing():
     action, _ = play((0, STARTING, LOOK), (MUCH_LATER, STARTING, END))
     assert (*ended(action), action.reason) == (Outcome.UNDELIVERED, Proof.NONE, "it is still starting")
+
+
+# --- a text of our own that was never submitted ---------------------------------------------------
+
+
+def test_a_leftover_of_our_own_is_cleared_line_by_line_before_anything_is_typed() -> None:
+    progress = Progress()
+    lines = ["half a task", "of ours", ""]
+    done: list[Do] = []
+    for at in range(100):
+        left = "\n".join(lines).strip()
+        look = Look(at * 0.06, composer=left, leftover=left == "half a task\nof ours", leftover_rest=True)
+        progress, action = advance(progress, look)
+        if action.do is Do.CLEAR_INPUT:
+            lines.pop()
+        if action.do is not Do.LOOK_AGAIN:
+            done.append(action.do)
+        if action.do is Do.PASTE:
+            break
+    assert done[-1] is Do.PASTE
+    assert set(done[:-1]) == {Do.CLEAR_INPUT}
+
+
+@pytest.mark.lesson(10, "a person's draft is waited for, never cleared or added to")
+def test_words_of_somebody_else_are_never_cleared() -> None:
+    progress = Progress()
+    for at in range(400):
+        progress, action = advance(progress, Look(at * 0.06, composer="my draft", leftover_rest=True))
+        assert action.do is not Do.CLEAR_INPUT
+        if action.do is Do.FINISH:
+            break
+    assert action.refused

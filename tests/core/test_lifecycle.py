@@ -147,6 +147,7 @@ READY = came_of(ev.SessionReady, True)
 OUTLIVED = occurs(ev.PromptHeard, "d" * 64, outlived=True)
 STOPPED = came_of(ev.SessionStopped)
 NOT_STARTED = came_of(ev.SessionFailed, "no key")
+DIALOG_SEEN = occurs(ev.DialogSeen, "Go on? (1 Yes; 2 No)")
 START_ASKS = came_of(ev.StartWaits, "Do you trust it?", "1 Yes; 2 No")
 DELIVERED = sent(Outcome.DELIVERED, proof=Proof.HOOK)
 QUEUED = sent(Outcome.QUEUED, proof=Proof.COMPOSER)
@@ -316,6 +317,7 @@ ROWS = [
     Row("ready, rebased",                 READY,                        "- - - - - - B", START, fields=WAS_REBASING),
     Row("ready, nothing known",           READY,                        "- - - - - - E", START, fields=WAS_NOTHING),
     Row("session failed",                 NOT_STARTED,                  "E E E E E E E", START),
+    Row("dialog seen",                    DIALOG_SEEN,                  "I N N R N B E"),
     Row("start asks",                     START_ASKS,                   "I W N R J B E", START),
     Row("not restarted at once",          NOT_STARTED,                  "I W N R J B E", START, AUTO, CRASHED_ONCE),
     Row("session stopped",                STOPPED,                      "I W N R J B E", STOP),
@@ -1171,3 +1173,12 @@ def settled(worker: Worker) -> Worker:
     while worker.pending:
         worker = after(worker, RESULTS[type(from_step(worker.pending[0]))][0])
     return worker
+
+
+@pytest.mark.parametrize(("told_by", "why"), [("report", "stopped without a commit"), ("screen", "interrupted")])
+def test_the_end_of_a_turn_that_its_screen_showed_to_be_interrupted_is_no_news(told_by, why):
+    """A late report of an interrupt may come in the next turn, whose end is told as ever."""
+    interrupted = decide(AT_WORK, ev.TurnInterrupted(NOW, told_by), MANUAL).worker
+    ended = decide(interrupted, ev.TurnEnded(NOW + 1, None), MANUAL).worker
+    assert ended.work is Work.NEEDS_INPUT
+    assert ended.evidence.detail.startswith(why)

@@ -369,3 +369,16 @@ def test_a_text_that_is_in_the_record_is_not_said_to_be_refused(story: Story) ->
     assert "is sent when that is made right" in receipt.reason
     assert reported(story) == []
     assert receipt_of(settle(site, "adam")).outcome is Outcome.DELIVERED
+
+
+def test_what_we_typed_ourselves_and_could_not_submit_is_cleared_before_the_next_text(story: Story) -> None:
+    online(story)
+    story.llmc("config", "set", "policy.input_wait_secs", "1")
+    left = "a task that got stuck\nwith a second line\nand a third"
+    story.site.tmux.paste(story.pane("adam").id, left.encode(), "left")
+    story.until(lambda: "and a third" in story.screen("adam"))
+    assert "draft" in story.json("message", "adam", "hello", code=1)["reason"]
+    story.rewrite("adam", leftover=left)
+    assert story.json("message", "adam", "hello")["outcome"] == "delivered"
+    assert "a task that got stuck" not in story.screen("adam").split("hello")[-1]
+    assert story.worker("adam").leftover == ""

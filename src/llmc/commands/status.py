@@ -27,7 +27,7 @@ NO_ATTENTION = {
     "age_secs": None,
     "disagreement": None,
 }
-NOT_SHOWN = frozenset(("kept_reports", "sent"))
+NOT_SHOWN = frozenset(("kept_reports", "sent", "leftover"))
 """The daemon's own bookkeeping."""
 ATTENTION_SHOWN = {"NEEDS_CONFIRMATION": "asks", "READY": "ready", "BUSY": "busy", "ERROR": "failed"}
 STATUS_WIDTH = 12

@@ -177,6 +177,11 @@ def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
     return shown == whole or (len(shown) >= CLEARLY_OURS and shown in whole)
 
 
+def is_part_of(typed: str, text: str) -> bool:
+    """Whether nothing is typed that is not in the text."""
+    return _letters(typed) in _letters(text)
+
+
 def composer_mixes(shape: ComposerShape | None, typed: str, text: str) -> bool:
     """Whether the composer shows this text, or the placeholder of a paste, among other words."""
     if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):

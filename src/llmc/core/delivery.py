@@ -14,6 +14,9 @@ from llmc.model import Outcome, Proof
 
 MAX_ATTEMPTS = 3
 MAX_SUBMITS = 5
+MAX_CLEARS = 200
+"""One for each line."""
+CLEARED_WITHIN = 0.1
 READY_WITHIN = 15.0
 READ_WITHIN = 60.0
 SEEN_WITHIN = 8.0
@@ -39,6 +42,7 @@ MAY_BE_TAKEN = (Stage.UNSEEN, Stage.SUBMITTED)
 class Do(StrEnum):
     LOOK_AGAIN = "look again"
     LEAVE_COPY_MODE = "leave copy mode"
+    CLEAR_INPUT = "clear the input line"
     PASTE = "paste"
     SUBMIT = "submit"
     FINISH = "finish"
@@ -58,6 +62,10 @@ class Look:
     """The composer shows the text that is being delivered, and nothing else."""
     mixed: bool = False
     """The composer shows that text among other words."""
+    leftover: bool = False
+    """The composer shows what LLMC itself has typed before and could not submit, and nothing else."""
+    leftover_rest: bool = False
+    """What is in the composer is a part of that."""
     unread: bool = False
     """What was typed waits in the terminal: the agent has yet to read it."""
     busy: bool = False
@@ -100,6 +108,8 @@ class Progress:
     """Its last line is complete: where lines are collected, an Enter more would be an empty one."""
     screen_unknown: bool = False
     """Nobody has told how its screen looks: a text is sent where no input line is found, and its report tells."""
+    cleared: int = 0
+    """How often a key was pressed that takes a leftover of LLMC's own away."""
     shown_before: int = 0
     ready_within: float = READY_WITHIN
     """How long the input line may be taken or out of sight before the text is refused."""
@@ -166,6 +176,8 @@ def _checking(progress: Progress, look: Look) -> Next:
         if _waited(progress, look, READ_WITHIN):
             return _refuse(progress, "it does not read its terminal")
         return replace(progress, unread_at=look.at), LOOK_AGAIN
+    if look.composer and (look.leftover or (progress.cleared and look.leftover_rest)):
+        return _clear_leftover(progress, look)
     if look.starting or (look.composer != "" and not (look.composer is None and progress.screen_unknown)):
         if _waited(progress, look, progress.ready_within) and look.at - progress.unread_at >= progress.ready_within:
             return _refuse(progress, _not_ready(look))
@@ -189,6 +201,15 @@ def _not_ready(look: Look) -> str:
     if look.starting:
         return "it is still starting"
     return "its input line is not on the screen" if look.composer is None else DRAFT
+
+
+def _clear_leftover(progress: Progress, look: Look) -> Next:
+    """It would be submitted together with what comes next, and would block that for ever as somebody's draft."""
+    if progress.cleared >= MAX_CLEARS:
+        return _refuse(progress, "an unsent text of LLMC's own is in its input line and cannot be cleared")
+    if progress.cleared and not _waited(progress, look, CLEARED_WITHIN):
+        return progress, LOOK_AGAIN
+    return replace(progress, cleared=progress.cleared + 1, since=look.at), Action(Do.CLEAR_INPUT)
 
 
 def _pasted(progress: Progress, look: Look) -> Next:

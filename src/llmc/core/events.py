@@ -211,6 +211,14 @@ class ScreenRead(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class DialogSeen(Fact):
+    """A dialog is open on the screen that the agent itself has not told of."""
+
+    asked: str
+    """With its options, in a line."""
+
+
+@dataclass(frozen=True, slots=True)
 class DialogConfirmed(Fact):
     """Its dialog was answered unasked, by a rule of the person's."""
 
@@ -353,6 +361,8 @@ class TextSent(StepResult):
     reason: str = ""
     refused: bool = False
     """Nothing was typed at all: the agent was not in a state to take it."""
+    leftover: str = ""
+    """What was typed and may still stand in the input line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         observed.screen_read,
         {**ANY, WORKING: (WORKING, REVIEW, INPUT), REJECTED: (REJECTED, REVIEW, INPUT)},
     ),
+    ev.DialogSeen: Rule("screen.dialog", observed.dialog_seen, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}),
     ev.ScreenMoved: Rule("screen.moved", observed.screen_moved, ANY),
     ev.DialogConfirmed: Rule("policy.auto_confirm", observed.dialog_confirmed, {**ANY, INPUT: (WORKING,)}),
     ev.AgentExited: Rule("process.exit", crashes.agent_exited, _OR_ERROR),
@@ -172,7 +173,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
 }
 
 
-NO_ACTIVITY = (ev.StepBegun, ev.Woke, ev.ScreenRead, ev.SilenceLasted)
+NO_ACTIVITY = (ev.StepBegun, ev.Woke, ev.ScreenRead, ev.DialogSeen, ev.SilenceLasted)
 """That somebody looked, or that time went by, is no sign of life."""
 
 

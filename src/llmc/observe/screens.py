@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from llmc.core import events as ev
+from llmc.core.dialogs.dialog import said_in_a_line
 from llmc.core.fusion import INTERRUPTED
 from llmc.core.lifecycle import Decision
 from llmc.core.moves.change import is_outdated
@@ -40,7 +41,8 @@ def decide_by_screen(site: Site, seen: Seen, told: dict[str, str]) -> Decision |
         return site.ledger.apply(worker.name, ev.ScreenMoved(at)) if speaks and _is_news(worker, at) else None
     if not seen.stable or told.get(worker.name) == digest:
         return None
-    if not (_shows_interrupt(worker, seen) or speaks or _is_quiet(site, worker, at)):
+    tells = _shows_interrupt(worker, seen) or _asks_unsaid(worker, seen)
+    if not (tells or speaks or _is_quiet(site, worker, at)):
         return None
     event = _event(site, worker, seen)
     decision = site.ledger.apply(worker.name, event)
@@ -53,6 +55,8 @@ def _event(site: Site, worker: Worker, seen: Seen) -> ev.Fact:
     at, reading = seen.standing.looked_at, seen.reading
     if _shows_interrupt(worker, seen):
         return ev.TurnInterrupted(at, "screen", new_work(site, worker))
+    if _asks_unsaid(worker, seen) and reading.dialog is not None:
+        return ev.DialogSeen(at, said_in_a_line(reading.dialog))
     rested = seen.call is not None or at - seen.standing.changed_at >= RESTED_AFTER_SECS
     return ev.ScreenRead(at, reading.state, reading.detail, reading.state != "UNKNOWN", reading.said, rested)
 
@@ -61,6 +65,13 @@ def _shows_interrupt(worker: Worker, seen: Seen) -> bool:
     """It counts for more than what the agent has told: that came before, and nothing after it."""
     shown = (seen.status.state, seen.status.detail, seen.status.source) == ("READY", INTERRUPTED, "screen")
     return shown and worker.session is Session.UP and not worker.pending
+
+
+def _asks_unsaid(worker: Worker, seen: Seen) -> bool:
+    """A dialog with something to choose that the agent has not told of, or that it tells of nothing at all."""
+    dialog = seen.reading.dialog
+    shown = (seen.status.state, seen.status.source) == ("NEEDS_CONFIRMATION", "screen")
+    return shown and dialog is not None and bool(dialog.options) and worker.session is Session.UP and not worker.pending
 
 
 def may_say_more(worker: Worker, seen: Seen) -> bool:

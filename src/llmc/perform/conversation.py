@@ -12,6 +12,7 @@ from llmc.agents.reports import Report
 from llmc.agents.transcripts import Whereabouts, prompts_since
 from llmc.core import events as ev
 from llmc.core.classify import Reading, Screen, composer_holds, composer_mixes, read_screen, times_shown
+from llmc.core.composer import is_part_of
 from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
 from llmc.core.digest import last_line_digests, prompt_digests, text_digest
 from llmc.core.fusion import INTERRUPTED
@@ -32,6 +33,7 @@ PANE_LOCK_SECS = 60.0
 TRANSCRIPT_SECS = 1.0
 """An agent writes down what it was given within moments."""
 EVENTS_LOOKED_AT = 200
+LEFTOVER_KEPT = 16_384
 CUT_SHORT = Action(
     Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the sender was ended in the middle of the delivery; look before you resend"
 )
@@ -62,7 +64,7 @@ class Terminal:
             return Look(now, gone=True, heard=self.heard(self.told()))
         reading = read_screen(self.agent.pack, self._screen(screen, facts))
         shape, composer = self.agent.pack.composer, self._composer(reading, facts)
-        told = self.told()
+        told, left = self.told(), self.worker.leftover
         reads_lines = self.site.host.reads_lines(facts.tty)
         interrupted = (reading.state, reading.detail) == ("READY", INTERRUPTED)
         return Look(
@@ -73,6 +75,8 @@ class Terminal:
             composer=composer,
             holds_text=composer_holds(shape, composer or "", self.text),
             mixed=composer_mixes(shape, composer or "", self.text),
+            leftover=bool(left) and composer_holds(shape, composer or "", left),
+            leftover_rest=bool(left) and is_part_of(composer or "", left),
             unread=self.site.host.has_unread_input(facts.tty),
             busy=reading.state == "BUSY",
             starting=reading.state == "BUSY" and reading.detail == "starting",
@@ -144,6 +148,9 @@ class Terminal:
         match action.do:
             case Do.LEAVE_COPY_MODE:
                 tmux.leave_copy_mode(self.pane)
+            case Do.CLEAR_INPUT:
+                # The first empties a line, the second joins it to the one above, and removes the sign of a paste.
+                tmux.press(self.pane, "C-u", "BSpace")
             case Do.PASTE if self.typed:
                 tmux.type_text(self.pane, self.text)
             case Do.PASTE:
@@ -186,7 +193,7 @@ def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepR
     told = f"{receipt.outcome.value} ({receipt.proof.value}) {receipt.reason}"
     with suppress(LlmcError):  # whoever sent it has the receipt, whether or not it can be kept
         site.ledger.note(worker.name, began, "receipt", told)
-    return _result(site, step, action), receipt
+    return _result(site, step, action, text if attempts else ""), receipt
 
 
 def _unfit(agent: Agent, text: str) -> str:
@@ -205,8 +212,8 @@ def clear(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     agent = site.agent_of(worker)
     if not agent.clear:
         return ev.TextSent(site.now(), step.id, Outcome.DELIVERED, Proof.NONE, "nothing to clear")
-    action, _ = _send(site, worker, step, agent.clear, lambda: _begin(site, worker, step), typed=True)
-    return _result(site, step, action)
+    action, attempts = _send(site, worker, step, agent.clear, lambda: _begin(site, worker, step), typed=True)
+    return _result(site, step, action, agent.clear if attempts else "")
 
 
 def _begin(site: Site, worker: Worker, step: Step) -> None:
@@ -214,8 +221,9 @@ def _begin(site: Site, worker: Worker, step: Step) -> None:
     site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
 
 
-def _result(site: Site, step: Step, action: Action) -> ev.TextSent:
-    return ev.TextSent(site.now(), step.id, action.outcome, action.proof, action.reason, action.refused)
+def _result(site: Site, step: Step, action: Action, typed: str) -> ev.TextSent:
+    left = typed[:LEFTOVER_KEPT] if action.outcome in (Outcome.UNKNOWN, Outcome.UNDELIVERED) else ""
+    return ev.TextSent(site.now(), step.id, action.outcome, action.proof, action.reason, action.refused, left)
 
 
 def _resume(site: Site, worker: Worker, step: Step, text: str) -> Action:

@@ -62,3 +62,9 @@ def is_same(one: Dialog, other: Dialog) -> bool:
     shared = sum(bare(option.words) in words for option in other.options)
     same_question = bare(one.question) == bare(other.question)
     return same_question and bool(shared) and shared * 2 >= max(len(one.options), len(other.options))
+
+
+def said_in_a_line(dialog: Dialog) -> str:
+    """What it asks, by its last words, and what there is to choose."""
+    question = dialog.question.rpartition("\n")[2]
+    return f"{question} ({dialog.listed})" if dialog.options else question

@@ -48,7 +48,7 @@ def step_begun(worker: Worker, event: ev.StepBegun, policy: Policy) -> Move:
 def session_launched(worker: Worker, event: ev.SessionLaunched, policy: Policy) -> Move:
     """Whatever turn the last session was in ended with it."""
     launched = replace(worker, launch=event.launch, launched_at_unix=event.at, took_up=event.takes_up)
-    return Move(replace(launched, turn=Turn.OVER, sent=()))
+    return Move(replace(launched, turn=Turn.OVER, sent=(), leftover=""))
 
 
 def session_ready(worker: Worker, event: ev.SessionReady, policy: Policy) -> Move:
@@ -95,6 +95,8 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
     step = pending_step(worker, event.step)
     effect = from_step(step) if step is not None else None
     worker = without_step(worker, event.step)
+    if not event.refused:
+        worker = replace(worker, leftover=event.leftover)
     if isinstance(effect, Deliver) and effect.purpose == Purpose.NUDGE:
         asked = replace(worker, nudged_at_unix=event.at)
         return Move(asked, detail=f"{event.outcome.value} {event.reason}".strip(), is_activity=False)

@@ -9,7 +9,7 @@ from llmc.core.effects import Notify
 from llmc.core.last_words import last_sentence
 from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch, with_last_words
 from llmc.core.moves.conflicts import turn_ended_in_rebase
-from llmc.core.moves.interrupts import was_interrupted
+from llmc.core.moves.interrupts import reported_interrupt, was_interrupted
 from llmc.core.moves.queued import still_queued, without_heard
 from llmc.core.moves.stuck import is_nudge
 from llmc.core.policy import Policy
@@ -76,7 +76,7 @@ def _asks(worker: Worker, why: str) -> Move:
 def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
     if event.background:
         return Move(worker, detail="the turn is over, something still runs in the background")
-    if was_interrupted(worker):
+    if was_interrupted(worker) and not reported_interrupt(worker):
         return Move(replace(worker, reports_events=True, commit_sha=event.commit or worker.commit_sha))
     worker = replace(
         worker,
@@ -97,7 +97,7 @@ def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
         return for_review(worker, event.commit)
     if worker.work is Work.IDLE:
         return Move(worker)
-    return needs_input(worker, _why_not_done(worker, event))
+    return replace(needs_input(worker, _why_not_done(worker, event)), evident=was_interrupted(worker))
 
 
 def _why_not_done(worker: Worker, event: ev.TurnEnded) -> str:

@@ -42,3 +42,8 @@ def _says_something_new(worker: Worker, at: float) -> bool:
 def was_interrupted(worker: Worker) -> bool:
     """Nothing has happened since: what is still reported of that turn is not news."""
     return worker.turn is Turn.OVER and worker.evidence.signal == SIGNAL
+
+
+def reported_interrupt(worker: Worker) -> bool:
+    """Who reports its interrupts reports no other end of that turn: what ends now is the next one."""
+    return worker.evidence.detail == SHOWN_BY["report"]

@@ -115,6 +115,14 @@ def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
     return Move(before)
 
 
+def dialog_seen(worker: Worker, event: ev.DialogSeen, policy: Policy) -> Move:
+    """Options with a mark are no guess: whoever stands in front of them goes on with an answer and not without."""
+    why = f"asks: {event.asked}"
+    if worker.work in (Work.WORKING, Work.REJECTED):
+        return needs_input(worker, why)
+    return Move(worker, (Notify("needs_input", f"{worker.name} waits for you: {why}"),), why)
+
+
 def dialog_confirmed(worker: Worker, event: ev.DialogConfirmed, policy: Policy) -> Move:
     goes_on = replace(worker, work=Work.WORKING) if worker.work is Work.NEEDS_INPUT else worker
     return Move(goes_on, detail=event.what)
