@@ -13,11 +13,12 @@ from bench.report import Table, Verdict
 from llmc.agents import packs
 from llmc.agents.packs import load_pack
 from llmc.agents.packs.parse import parse_pack
+from llmc.config import CLI_AGENTS
 from llmc.core.classify import Pack, Reading, Screen, read_screen
 from testing.recordings import recordings
 
 SCREENS = Path(__file__).resolve().parent.parent / "tests" / "screens"
-CLIS = ("claude", "codex", "gemini", "opencode")
+
 FLOOR = "splitting the screen into lines"
 LIMIT_MS = 3.0
 
@@ -30,11 +31,11 @@ def measure(rounds: int = 30) -> list[Table]:
 
 
 def _timings(rounds: int) -> list[Timing]:
-    screens = {cli: [each.screen for each in recordings(SCREENS) if each.cli == cli] for cli in CLIS}
+    screens = {cli: [each.screen for each in recordings(SCREENS) if each.cli == cli] for cli in CLI_AGENTS}
     typical = screens["claude"][0]
     worst = Screen(("a. ?: ❯ · ┃ " * 50 + "\n") * 400, "⠋ work", "node", (5, 5))
     actions: dict[str, Callable[[], object]] = {FLOOR: lambda: typical.text.splitlines()}
-    for cli in CLIS:
+    for cli in CLI_AGENTS:
         pack = load_pack(cli)
         actions[f"{cli}: one of {len(screens[cli])} recorded screens"] = partial(
             _read_next, pack, cycle(screens[cli] or [typical])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from testing.models.steps import Hang, Run, Step, Text
 from testing.record_screens import Tour
-from testing.tour_steps import INTERRUPT, PLAIN, SLOW, accepted, acting, ask_permission, asking
+from testing.tour_steps import PLAIN, SLOW, accepted, acting, ask_permission, asking, interrupt_keys
 
 TOOL = "echo begun; sleep 40; echo ended"
 QUOTED = """\
@@ -31,7 +31,7 @@ MOMENTS: Mapping[str, tuple[Step, str, float]] = {
 def by_escape(tour: Tour) -> None:
     accepted(tour)
     for moment in MOMENTS:
-        _stop(tour, moment, f"stopped-{moment}", *INTERRUPT[tour.name])
+        _stop(tour, moment, f"stopped-{moment}", *interrupt_keys(tour.name))
     _goes_on(tour)
 
 

@@ -38,4 +38,4 @@ def answer_of(program: Path, home: str, node: Path | None = None) -> str:
         capture_output=True,
         text=True,
     )
-    return asked.stdout.strip()
+    return asked.stdout.strip() or asked.stderr.strip()  # pi tells it on standard error

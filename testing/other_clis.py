@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from testing.real_clis import KEY, OPENCODE_SHOWS, RealAgent, loopback_provider, merge_settings
+from testing.real_clis import KEY, RealAgent, loopback_provider, merge_settings
 
 
 def _prepare_kilo(home: Path, url: str) -> None:
@@ -39,7 +39,7 @@ OTHER_AGENTS = (
         name="kilo",
         argv=("kilo",),
         composer=re.compile(r"ctrl\+p commands"),
-        submits=lambda text: f"{text} " if text.count("\n") >= 2 or len(text) > OPENCODE_SHOWS else text,
+        submits=str,
         variables={"KILO_DISABLE_AUTOUPDATE": "1", "KILO_DISABLE_MODELS_FETCH": "1"},
         prepare=_prepare_kilo,
         accept=lambda _home, _directory: None,  # it asks nothing
@@ -48,8 +48,8 @@ OTHER_AGENTS = (
     RealAgent(
         name="pi",
         argv=("pi",),
-        composer=re.compile(r"^─{9,}\n\n─{9,}", re.MULTILINE),
-        submits=str.strip,
+        composer=re.compile(r"─{9,}\s+─{9,}"),
+        submits=lambda text: text.replace("\t", "    ").strip(),
         variables={"PI_OFFLINE": "1"},
         prepare=_prepare_pi,
         accept=lambda _home, _directory: None,  # it asks nothing
@@ -71,7 +71,15 @@ OTHER_AGENTS = (
     ),
     RealAgent(
         name="aider",
-        argv=("aider", "--no-gitignore", "--no-check-update", "--no-show-model-warnings", "--yes-always"),
+        argv=(
+            "aider",
+            "--no-gitignore",
+            "--no-check-update",
+            "--no-show-model-warnings",
+            "--no-analytics",
+            "--no-show-release-notes",
+            "--yes-always",
+        ),
         composer=re.compile(r"^>\s*\Z", re.MULTILINE),
         submits=str,
         variables={

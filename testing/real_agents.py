@@ -20,6 +20,7 @@ from llmc.root import Root
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from testing.attached import Person
+from testing.hook_clis import HOOK_AGENTS
 from testing.models import ModelServer
 from testing.namespace import InsideHost, Namespace, NamespaceError
 from testing.other_clis import OTHER_AGENTS
@@ -32,6 +33,8 @@ PROGRAMS = (PROJECT / ".agents" / "node_modules" / ".bin", PROJECT / ".agents" /
 LLMC = Path(sys.executable).parent / "llmc"
 REQUIRED = os.environ.get("LLMC_REQUIRE_AGENTS") == "1"
 """Read now: no test sees the variables of whoever runs it."""
+EVERY_AGENT = (*AGENTS, *HOOK_AGENTS, *OTHER_AGENTS)
+"""The four that all tests of real agents run, and those that have one quick test each, and the hazards."""
 KEPT = ("HOME", "TMUX_TMPDIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
 
 Settings = dict[str, Any]
@@ -128,7 +131,7 @@ class AgentRoot:
 
 
 def installed_agents() -> dict[str, Path]:
-    names = [agent.name for agent in (*AGENTS, *OTHER_AGENTS)]
+    names = [agent.name for agent in EVERY_AGENT]
     return {name: at / name for name in names for at in PROGRAMS if (at / name).exists()}
 
 
@@ -137,22 +140,19 @@ ONE_AT_A_TIME = pytest.mark.xdist_group("real agents")
 
 def agents(*names: str) -> pytest.MarkDecorator:
     """Only these: each takes its time."""
-    chosen = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS if agent.name in names]
+    chosen = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in EVERY_AGENT if agent.name in names]
     return pytest.mark.parametrize("real_agent", chosen, indirect=True)
 
 
 EACH_AGENT = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS]
 """The four that most people use: the long tests have no time for more."""
-EVERY_AGENT = [
-    *EACH_AGENT,
-    *(pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in OTHER_AGENTS),
-]
-with_every_agent = pytest.mark.parametrize("real_agent", EVERY_AGENT, indirect=True)
+with_every_agent = agents(*(agent.name for agent in EVERY_AGENT))
+"""Not only the four: for what is worth its time on each."""
 
 
 @pytest.fixture(params=EACH_AGENT)
 def real_agent(request: pytest.FixtureRequest) -> RealAgent:
-    """Each of the four in turn, as `make agents` installs them."""
+    """Each in turn, as `make agents` installs them: the four that most people use, unless a test says `every`."""
     return installed(request.param)
 
 

@@ -20,14 +20,14 @@ from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from testing.models.steps import Step
-from testing.real_agents import PROGRAMS, PROJECT, AgentMachine, machine_for
-from testing.real_clis import AGENTS, RealAgent
+from testing.real_agents import EVERY_AGENT, PROJECT, AgentMachine, machine_for
+from testing.real_clis import RealAgent
 from testing.recordings import keep_frame
 from testing.roots import make_repository, own_environment
 
 SCREENS = PROJECT / "tests" / "screens"
 LOOK_EVERY_SECS = 0.2
-PATIENCE_SECS = 150.0
+PATIENCE_SECS = 400.0
 SETTLED_SECS = 1.5
 STILL_AT_LAST_SECS = 45.0
 MOST_OPTIONS = 6
@@ -164,15 +164,16 @@ class Order:
     wanted: str
     colours: str
     mark: str
-    programs: Path
+    programs: Path | None
     into: Path
 
 
 def record(agent: RealAgent, order: Order) -> None:
     """Every tour of this CLI whose name has the wanted word in it, each on a machine of its own."""
+    from testing.other_tours import OTHER_TOURS
     from testing.screen_tours import tours_of
 
-    for name, tour in tours_of(agent.name).items():
+    for name, tour in (OTHER_TOURS.get(agent.name) or tours_of(agent.name)).items():
         if order.wanted not in name:
             continue
         began = time.monotonic()
@@ -204,17 +205,17 @@ def _directory(name: str) -> Path:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("clis", nargs="*", default=[agent.name for agent in AGENTS])
+    parser.add_argument("clis", nargs="*", default=[agent.name for agent in EVERY_AGENT])
     parser.add_argument("--size", action="append", help="width and height (default: 100x30 and 60x20)")
     parser.add_argument("--tour", default="", help="only tours with this in their name")
     parser.add_argument("--colours", default="truecolor", help="what the terminal says of its colours (COLORTERM)")
     parser.add_argument("--mark", default="", help="at the end of every scenario's name, such as -v325 for a version")
-    parser.add_argument("--programs", type=_directory, default=PROGRAMS, help="where another version of the CLI is")
+    parser.add_argument("--programs", type=_directory, help="where another version of the CLI is")
     parser.add_argument("--into", type=Path, default=SCREENS)
     args = parser.parse_args()
     for size in args.size or ["100x30", "60x20"]:
         width, height = map(int, size.split("x"))
-        for agent in AGENTS:
+        for agent in EVERY_AGENT:
             if agent.name in args.clis:
                 order = Order((width, height), args.tour, args.colours, args.mark, args.programs, args.into)
                 record(agent, order)

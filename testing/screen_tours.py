@@ -9,13 +9,31 @@ from testing.interrupt_tours import INTERRUPTIONS
 from testing.models.steps import Ask, Drop, Fail, Hang, Plan, Run, Step, Text, Write
 from testing.real_clis import merge_settings, offer_codex_update
 from testing.record_screens import Tour
-from testing.tour_steps import ASKING, PLAIN, SLOW, accepted, acting, ask_permission, asking, interrupt
+from testing.tour_steps import (
+    ASKING,
+    PLAIN,
+    SLEEP,
+    SLOW,
+    accepted,
+    acting,
+    ask_permission,
+    asking,
+    interrupt,
+    wait_for_dialog,
+)
 
 PLANNING: Mapping[str, tuple[str, ...]] = {
     "claude": ("claude", "--permission-mode", "plan"),
     "gemini": ("gemini", "--approval-mode", "plan"),
+    "qwen": ("qwen", "--approval-mode", "plan"),
 }
-LEAVING = {"claude": "/exit", "codex": "/quit", "gemini": "/quit", "opencode": "/exit"}
+LEAVING = dict.fromkeys(("codex", "gemini", "qwen", "pi", "cline"), "/quit")
+"""What ends it, where that is not /exit."""
+LOGGED_OUT: Mapping[str, tuple[str, ...]] = {
+    "qwen": ("env", "-u", "OPENAI_API_KEY", "-u", "OPENAI_BASE_URL", "-u", "OPENAI_MODEL", "qwen"),
+    "copilot": ("env", "-u", "COPILOT_OFFLINE", "-u", "COPILOT_PROVIDER_BASE_URL", "-u", "COPILOT_MODEL", "copilot"),
+    "kimi": ("kimi",),
+}
 
 QUESTION = "There are two ways to store the settings, and both are small.\n\nWhich of them should I build?"
 WAITING = "The migration is written and tried on a copy. Let me know when the backup is there, then I go on."
@@ -46,6 +64,7 @@ ValueError: not enough values
 ```
 
 None of this happens now. Finished."""
+SOME_WORDS = 20
 
 
 def tours_of(cli: str) -> dict[str, Callable[[Tour], None]]:
@@ -59,7 +78,7 @@ def tours_of(cli: str) -> dict[str, Callable[[Tour], None]]:
         "end": end,
         "start": start,
     }
-    if cli in ("claude", "codex", "gemini"):
+    if cli in ("claude", "codex", "gemini", "qwen"):
         tours["plan"] = plan
     if cli == "codex":
         tours["update"] = update
@@ -73,6 +92,7 @@ def tours_of(cli: str) -> dict[str, Callable[[Tour], None]]:
 
 def answers(tour: Tour) -> None:
     acting(tour)
+    tour.wait_until_still()
     tour.frame("READY", "fresh")
     for scenario, text, detail in (
         ("plain", PLAIN, None),
@@ -87,6 +107,7 @@ def answers(tour: Tour) -> None:
         tour.wait_until_still()
         tour.frame("READY", scenario, detail)
     tour.type("Do you want to proceed? 1. Yes 2. No")
+    tour.wait_until_still()
     tour.frame("READY", "draft", "draft")
     tour.press("C-u")
     tour.type("/")
@@ -99,12 +120,12 @@ def answers(tour: Tour) -> None:
 
 def work(tour: Tour) -> None:
     acting(tour)
-    _think(tour)
-    _stream(tour)
-    _tool(tour)
+    think(tour)
+    stream(tour)
+    run_tools(tour)
 
 
-def _think(tour: Tour) -> None:
+def think(tour: Tour) -> None:
     tour.say("Think about the parser", Hang())
     tour.frames_over((0.5, 3), "BUSY", "think")
     interrupt(tour)
@@ -112,7 +133,7 @@ def _think(tour: Tour) -> None:
     tour.press("C-u")  # some take an unanswered prompt back into the composer
 
 
-def _stream(tour: Tour) -> None:
+def stream(tour: Tour) -> None:
     tour.say("Walk me through the parser", SLOW)
     tour.frames_over((1, 4, 4), "BUSY", "stream")
     tour.type("and the changelog too")
@@ -125,8 +146,8 @@ def _stream(tour: Tour) -> None:
     tour.start(*tour.machine.agent.argv)
 
 
-def _tool(tour: Tour) -> None:
-    tour.say("Run the tests", Run("sleep 6; echo 14 passed"), Hang())
+def run_tools(tour: Tour) -> None:
+    tour.say("Run the tests", Run(f"{SLEEP}; echo 14 passed"), Hang())
     tour.frames_over((2.5, 2), "BUSY", "tool", "tool")
     tour.wait_for("14 passed")
     tour.frames_over((2, 3), "BUSY", "between")
@@ -140,11 +161,17 @@ def _tool(tour: Tour) -> None:
 
 def question(tour: Tour) -> None:
     acting(tour)
+    ask_question(tour)
+
+
+def ask_question(tour: Tour) -> None:
     if tour.name == "codex":
         _plan_mode(tour)  # nothing else asks
+    if tour.name == "kimi":
+        tour.start(*ASKING["kimi"])  # the model cannot ask where it was told never to
     tour.say("Start with it", Ask())
     tour.wait_for("Which approach")
-    tour.wait_until_still()
+    wait_for_dialog(tour)
     tour.frame("NEEDS_CONFIRMATION", "question", "question")
     tour.press("Down")
     tour.frame("NEEDS_CONFIRMATION", "question", "question")
@@ -172,17 +199,18 @@ def permission(tour: Tour) -> None:
         tour.frame("NEEDS_CONFIRMATION", "permission-refusing", "permission", alt="READY")
         tour.press("Enter")
     tour.start(*ASKING[tour.name])
-    long = "cat > deploy.sh <<'EOT'\nset -e\nfor host in a b c; do\n  echo $host\ndone\nEOT\nsleep 8; sh deploy.sh"
+    long = "cat > deploy.sh <<'EOT'\nset -e\nfor host in a b c; do\n  echo $host\ndone\nEOT\n"
+    long += f"{SLEEP}; sh deploy.sh"
     tour.say("Deploy it", Run(long, outside_sandbox=True), Text(PLAIN))
-    tour.wait_until_still()
+    wait_for_dialog(tour)
     tour.frame("NEEDS_CONFIRMATION", "permission-long", "permission")
     tour.press("Enter")
     time.sleep(3)
     tour.frame("BUSY", "allowed", "tool")
-    if tour.name != "codex":
+    if tour.name not in ("codex", "kimi"):  # these write files of the worktree unasked
         tour.start(*ASKING[tour.name])
         tour.say("Write the settings", Write("settings.py", "import os\n\nPATH = os.environ['DEMO']\n"), Text(PLAIN))
-        tour.wait_until_still()
+        wait_for_dialog(tour)
         tour.frame("NEEDS_CONFIRMATION", "permission-write", "permission")
 
 
@@ -191,7 +219,7 @@ def plan(tour: Tour) -> None:
     if tour.name == "codex":
         _plan_mode(tour)
     tour.say("Plan it", Plan(), Plan())
-    tour.wait_until_still()
+    wait_for_dialog(tour)
     tour.frame("NEEDS_CONFIRMATION", "plan", "plan")
 
 
@@ -248,33 +276,39 @@ def errors(tour: Tour) -> None:
 
 def end(tour: Tour) -> None:
     accepted(tour)
-    shell = ("env", "PS1=dev@box:\\w\\$ ", "bash", "--noprofile", "--norc", "-i")
-    command = " ".join(tour.machine.agent.argv)
-    for scenario, leave in (("left", _leave), ("killed", _kill)):
-        tour.start(*shell, wait=False)
-        time.sleep(1)
-        tour.type(command)
-        tour.press("Enter")
-        tour.wait_for_prompt()
-        leave(tour)
-        time.sleep(3)
-        tour.frame("EXITED", scenario)
-        tour.type("ls -la")
-        tour.press("Enter")
-        tour.frame("EXITED", scenario)
+    left(tour)
+    _back_in_the_shell(tour, "killed", _kill)
     tour.start(*tour.machine.agent.argv)
     tour.say("Walk me through it", SLOW)
     time.sleep(2)
-    _kill_inside(tour, [_pid(tour)])
+    _kill_inside(tour, [_pid(tour), *_below(tour, _pid(tour))])
     time.sleep(3)
     if tour.text().strip():  # sooner or later tmux, as LLMC sets it up, puts aside what the terminal showed
         tour.frame("EXITED", "dead", "dead-pane")
 
 
+def left(tour: Tour) -> None:
+    _back_in_the_shell(tour, "left", _leave)
+
+
+def _back_in_the_shell(tour: Tour, scenario: str, leave: Callable[[Tour], None]) -> None:
+    tour.start("env", "PS1=dev@box:\\w\\$ ", "bash", "--noprofile", "--norc", "-i", wait=False)
+    time.sleep(1)
+    tour.type(" ".join(tour.machine.agent.argv))
+    tour.press("Enter")
+    tour.wait_for_prompt()
+    leave(tour)
+    time.sleep(3)
+    tour.frame("EXITED", scenario)
+    tour.type("ls -la")
+    tour.press("Enter")
+    tour.frame("EXITED", scenario)
+
+
 def _leave(tour: Tour) -> None:
     tour.say("Tell me", Text(PLAIN))
     tour.wait_for("Finished.")
-    tour.type(LEAVING[tour.name])
+    tour.type(LEAVING.get(tour.name, "/exit"))
     time.sleep(1)
     tour.press("Enter")
     time.sleep(6)
@@ -318,10 +352,13 @@ def start(tour: Tour) -> None:
         acting(tour)
         tour.frame("READY", "fresh-again")
         return
+    if tour.name == "qwen":  # it asks for trust only when it is told to
+        merge_settings(tour.machine.home / ".qwen" / "settings.json", {"security": {"folderTrust": {"enabled": True}}})
     tour.start(*tour.machine.agent.argv, wait=False)
     time.sleep(0.2)
     tour.frame("BUSY", "starting", "starting")
-    tour.wait_for("trust", "Trust")
+    tour.wait_for(*(("Trust folder",) if tour.name == "qwen" else ("trust", "Trust")))
+    tour.wait_until_still()
     tour.frame("NEEDS_CONFIRMATION", "trust", "trust")
     if tour.name == "claude":
         tour.choose("Yes, I trust this folder")
@@ -337,6 +374,14 @@ def start(tour: Tour) -> None:
         config.unlink()
         tour.start("codex", "--no-daemon", wait=False)
         tour.wait_for("Sign in")
+        tour.frame("NEEDS_CONFIRMATION", "login", "login")
+    if tour.name in LOGGED_OUT:
+        for name in (".qwen/settings.json", ".kimi-code/config.toml"):
+            (tour.machine.home / name).unlink(missing_ok=True)
+        accepted(tour).start(*LOGGED_OUT[tour.name], wait=False)
+        tour.wait(lambda: len(tour.text().split()) > SOME_WORDS, "nothing is drawn")
+        tour.wait_until_quiet(10)
+        tour.wait_until_still()
         tour.frame("NEEDS_CONFIRMATION", "login", "login")
     if tour.name == "gemini":
         settings = accepted(tour).machine.home / ".gemini" / "settings.json"

@@ -14,9 +14,21 @@ ASKING: Mapping[str, tuple[str, ...]] = {
     "codex": ("codex", "--no-daemon"),
     "gemini": ("gemini",),
     "opencode": ("opencode",),
+    "qwen": ("qwen", "--approval-mode", "default"),
+    "copilot": ("copilot",),
+    "kimi": ("kimi",),
 }
-INTERRUPT = {"claude": ("Escape",), "codex": ("Escape",), "gemini": ("Escape",), "opencode": ("Escape", "Escape")}
-
+TWICE = ("Escape", "Escape")
+INTERRUPT = {"opencode": TWICE, "copilot": TWICE, "kilo": TWICE, "aider": ("C-c",)}
+"""What interrupts it, where one Escape does not."""
+DIALOG_ENDS = {
+    "qwen": ("Waiting for user confirmation",),
+    "copilot": ("enter to select", "enter accept"),
+    "kimi": ("↵ confirm", "↵ choose"),
+}
+"""What an open dialog says at its end, whatever it is about: on a slow machine a spinner may stand still."""
+SLEEP = "for i in 1 2 3 4; do sleep 2; done"
+"""Qwen Code refuses to run a plain sleep with something behind it."""
 
 PLAIN = "The parser reads one line at a time and keeps what stands after the first separator. All tests pass. Finished."
 LONG = "I read the parser first, because every caller goes through it, and then each of the tests. " * 12
@@ -43,9 +55,18 @@ def asking(tour: Tour) -> None:
 def ask_permission(tour: Tour) -> None:
     tour.say("Install it", Run(COMMAND, outside_sandbox=True), Text(PLAIN))
     tour.wait_for(COMMAND)
+    wait_for_dialog(tour)
+
+
+def wait_for_dialog(tour: Tour) -> None:
+    tour.wait_for(*DIALOG_ENDS.get(tour.name, ("",)))
     tour.wait_until_still()
 
 
+def interrupt_keys(cli: str) -> tuple[str, ...]:
+    return INTERRUPT.get(cli, ("Escape",))
+
+
 def interrupt(tour: Tour) -> None:
-    tour.press(*INTERRUPT[tour.name], pause=0.7)
+    tour.press(*interrupt_keys(tour.name), pause=0.7)
     time.sleep(2)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.config import AutoConfirm, Config, ConfigError, Problem, load_config, parse_config
+from llmc.config import BUILT_IN_AGENTS, AutoConfirm, Config, ConfigError, Problem, load_config, parse_config
 from llmc.config.layout import Lines, statements
 from llmc.config.literals import literal
 from llmc.config.option import Rows, options_of
@@ -250,13 +250,13 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             "[defaults]\nagent = 'zzz'\n",
             5,
             "`defaults.agent` is `zzz`, but there is no such agent",
-            "take one of claude, codex, gemini, opencode, shell, demo, or define it in `[agents.NAME]`",
+            f"take one of {', '.join(BUILT_IN_AGENTS)}, or define it in `[agents.NAME]`",
         ),
         (
             "[agents.mytool]\nclear = ''\n",
             4,
             "`agents.mytool.command` is missing, and `mytool` is no built-in agent that would have one",
-            'add `command = ["mytool"]`; the built-in agents are claude, codex, gemini, opencode, shell, demo',
+            f'add `command = ["mytool"]`; the built-in agents are {", ".join(BUILT_IN_AGENTS)}',
         ),
         (
             "[agents.mytool]\ncommand = []\n",

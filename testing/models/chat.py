@@ -1,11 +1,13 @@
-"""OpenAI's chat completions API, as opencode 1.18 and Kilo 7.7 speak it through an OpenAI-compatible provider."""
+"""OpenAI's chat completions API, as opencode 1.18, Kilo 7.7, Qwen Code 0.24, Copilot CLI 1.0 and Kimi Code 2.1 do."""
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from testing.models.chat_tools import call_of
 from testing.models.conversation import Speaker, Turn
 from testing.models.face import (
     Block,
@@ -18,17 +20,19 @@ from testing.models.face import (
     Said,
     event,
     paced,
-    question_of,
     told,
     unique,
-    working_directory,
 )
-from testing.models.steps import Act, Ask, Plan, Run, Write
+from testing.models.steps import Act
 
 USAGE = {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}
 KINDS = {401: "invalid_api_key", 429: "rate_limit_exceeded", 529: "overloaded"}
 SPEAKERS = {"user": Speaker.USER, "assistant": Speaker.MODEL, "tool": Speaker.TOOL}
 WRAPPING = ("<system-reminder>", "<environment_details>")
+BESIDE_PROMPT = re.compile(r"\s*<(current_datetime|system_reminder|reminder)>.*?</\1>\s*", re.DOTALL)
+"""What Copilot CLI puts into the same text as the user's words."""
+NOT_THE_AGENT = ("Managed memory has TWO directories.",)
+"""How Qwen Code asks, after a turn, what of it to remember."""
 
 
 class Chat:
@@ -41,19 +45,12 @@ class Chat:
         tools = frozenset(tool["function"]["name"] for tool in body.get("tools") or ())
         turns = tuple(turn for message in body.get("messages", ()) for turn in _turns(message))
         session = headers.get("x-session-id", "")
-        streams = bool(body.get("stream"))
-        return Request(self.name, path, headers, body, turns, tools, session, streams, auxiliary=not tools)
+        newest = next((turn.text for turn in reversed(turns) if turn.speaker is Speaker.USER), "")
+        auxiliary = not tools or newest.startswith(NOT_THE_AGENT)
+        return Request(self.name, path, headers, body, turns, tools, session, bool(body.get("stream")), auxiliary)
 
     def act(self, act: Act, request: Request) -> tuple[Block, ...]:
-        match act:
-            case Run(command, why):
-                return (Called("bash", {"command": command, "description": why}),)
-            case Write(path, content):
-                return (Called("write", {"filePath": f"{working_directory(request)}/{path}", "content": content}),)
-            case Ask():
-                return (Called("question", {"questions": [question_of(act)]}),)
-            case Plan():
-                return (Called("plan_exit", {}),)
+        return call_of(act, request)
 
     def whole(self, request: Request, blocks: Sequence[Block]) -> Body:
         message: Body = {"role": "assistant", "content": "".join(b.text for b in blocks if isinstance(b, Said))}
@@ -86,9 +83,14 @@ def openai_failure(status: int, message: str) -> Body:
 def _turns(message: Body) -> Iterator[Turn]:
     speaker = SPEAKERS.get(message["role"])
     if speaker is Speaker.USER:
-        yield from (Turn(speaker, text) for text in told(message["content"]) if not text.lstrip().startswith(WRAPPING))
+        words = (text for text in told(message["content"]) if not text.lstrip().startswith(WRAPPING))
+        yield from (Turn(speaker, text) for text in map(_without_notes, words) if text)
     elif speaker is not None:
         yield Turn(speaker)
+
+
+def _without_notes(text: str) -> str:
+    return BESIDE_PROMPT.sub("", text)
 
 
 def _completion(request: Request, kind: str) -> Body:

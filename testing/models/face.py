@@ -13,7 +13,7 @@ from testing.models.conversation import Turn
 from testing.models.steps import Act, Ask, Commit, Drop, Text
 
 Body = dict[str, Any]
-WORKING_DIRECTORY = re.compile(r"(?:[Ww]orking directory|cwd)[^/\n]{0,20}(/[^\s\"'<\\]+)")
+WORKING_DIRECTORY = re.compile(r"(?:[Ww]orking directory|working in the directory|cwd)[^/\n]{0,20}(/[^\s\"'<\\]+)")
 CHANGED_FILE = re.compile(r"\+\+\+ b/([^\s\"\\]+)")
 """In the diff that a commit message is asked for."""
 

@@ -15,7 +15,7 @@ from llmc.agents.packs import (
     pack_for_command,
     pack_names,
 )
-from llmc.agents.registry import agent_named
+from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.config import parse_config
 from llmc.core.classify import Screen, read_screen, screen_of
 
@@ -129,9 +129,7 @@ def test_an_example_that_is_decided_by_something_else_is_told(directory: Path) -
 def test_own_packs_come_before_those_that_are_built_in(directory: Path) -> None:
     (directory / "claude.toml").write_text(SMALL.replace("mytool", "claude"))
     assert own_packs(str(directory)) == ["claude", "mytool"]
-    assert {"claude", "codex", "gemini", "opencode", "shell", "python", "generic", "mytool"} <= set(
-        pack_names(str(directory))
-    )
+    assert {*BUILT_IN, "shell", "python", "generic", "mytool"} <= set(pack_names(str(directory)))
     assert load_pack("claude", str(directory)).version == "3"
     assert agent_named("claude", SETTINGS, str(directory)).pack.version == "3"
     assert load_pack("claude").version != "3"

@@ -12,7 +12,7 @@ from llmc.agents.transcripts import Whereabouts, prompts_since
 from llmc.core.digest import told_digest
 from llmc.root import Root
 from testing.models.steps import Commit, Text
-from testing.real_agents import AgentRoot, with_every_agent
+from testing.real_agents import AgentRoot, agents, with_every_agent
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import agent_root as agent_root
 from testing.real_agents import real_agent as real_agent
@@ -43,6 +43,21 @@ def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
     assert _git(agent_root, "status", "--porcelain") == ""
     _its_transcript_has_the_prompt(agent_root)
     _next_task_begins_afresh(agent_root)
+
+
+@pytest.mark.lesson(36, "a process tree is ended whole, adopted children included")
+@pytest.mark.timeout(240)
+@agents("cline")
+def test_nothing_of_it_outlives_its_terminal(agent_root: AgentRoot) -> None:
+    """Started without a data directory of the worker's own, Cline leaves a daemon behind that serves all the others."""
+    assert "cline" in _processes(agent_root)
+    agent_root.done("down", "--force")
+    assert "cline" not in _processes(agent_root)
+
+
+def _processes(agent_root: AgentRoot) -> set[str]:
+    table = agent_root.machine.namespace.run(["ps", "-eo", "comm="], env=agent_root.machine.env).text
+    return set(table.split())
 
 
 def _its_transcript_has_the_prompt(agent_root: AgentRoot) -> None:

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from llmc.cli.main import main
+from llmc.config import CLI_AGENTS
 from llmc.store.config_file import set_value
 from testing.damage import root as root
 from testing.damage import source as source
@@ -55,9 +56,7 @@ def describe(root, text):
 def test_nothing_is_installed(programs, tried):
     code, found, said = tried()
     assert code == 0
-    assert {name: each["installed"] for name, each in found.items()} == dict.fromkeys(
-        ("claude", "codex", "gemini", "opencode"), False
-    )
+    assert {name: each["installed"] for name, each in found.items()} == dict.fromkeys(CLI_AGENTS, False)
     assert "codex: codex is not installed" in said
 
 

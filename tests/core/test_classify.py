@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.classify import ComposerShape, Cue, Pack, Reading, Screen, read_screen, screen_of
+from llmc.core.classify import ComposerShape, Cue, Pack, Reading, Screen, look_at, read_screen, screen_of
 from llmc.core.cues import (
     ComposerIs,
     Condition,
@@ -229,3 +230,11 @@ def test_colours_are_taken_off():
     screen = screen_of("\x1b[31mit\x1b[0m \x1b]8;;http://x\x1b\\broke\x1b]8;;\x1b\\\x1b(B")
     assert (screen.text, read_screen(PACK, screen).state) == ("it broke", "ERROR")
     assert screen.styled is not None
+
+
+def test_what_ends_every_line_is_cut_before_anything_is_read():
+    """A scroll bar makes every line look filled, and every paragraph one with the next."""
+    shown = "I am done.      █\n                █\nWhat next?      █\n─────\n> Go on │\n─────"
+    pack = replace(PACK, composer=ComposerShape(re.compile("^> ?"), rule=re.compile("^─+$")), trim=re.compile("[│█]$"))
+    view = look_at(pack, Screen(shown))
+    assert (view.said, view.box and view.box.text) == (("What next?",), "Go on")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_composer
+from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box, find_composer
 
 RULED = ComposerShape(
     prompt=re.compile(r"^❯[\s\u00a0]?"),
@@ -19,6 +19,8 @@ RULED = ComposerShape(
 )
 BARE = ComposerShape(prompt=re.compile(r"^› ?"))
 BOXED = ComposerShape(prompt=re.compile(r"^\s*┃ {0,2}"), bottom=re.compile(r"^\s*╹▀{3,}"))
+BELOW = ComposerShape(prompt=re.compile(r"^>(?: |$)"), top=re.compile(r"^─{3,}"), history=re.compile(r"^\S|█"))
+UNSIGNED = ComposerShape(prompt=re.compile("^(?=)"), rule=re.compile(r"^─{3,}"))
 LINE = "─" * 20
 
 
@@ -172,3 +174,38 @@ def test_what_terminals_show_each_in_their_own_way_does_not_matter(typed):
 def test_somebodys_words_around_the_text_are_noticed(text, words):
     assert composer_holds(None, text, text)
     assert not composer_holds(None, text + words, text)
+
+
+# --- the composer below a rule, each line with the prompt, and the one without any -------------------
+
+
+def below(*typed: str) -> list[str]:
+    return ["an answer", "Tokens: 12", LINE, "notes.txt", *typed]
+
+
+def test_all_lines_with_the_prompt_are_typed():
+    assert composer(BELOW, "\n".join(below("> one", "> two", ">", ">   four"))) == "one\ntwo\n\n  four"
+
+
+def test_what_stands_between_the_rule_and_the_prompt_belongs_to_the_box():
+    found = find_box(BELOW, below(">"))
+    assert found is not None
+    assert (found.first, found.end, found.text) == (2, 5, "")
+
+
+def test_a_long_text_has_pushed_the_rule_out_of_sight():
+    found = find_box(BELOW, ["> line 3", "> line 4"])
+    assert found is not None
+    assert (found.first, found.text) == (0, "line 3\nline 4")
+
+
+@pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
+@pytest.mark.parametrize("after", ["an answer", "  ░█  Waiting for the model"])
+def test_what_was_sent_is_no_draft(after: str) -> None:
+    assert composer(BELOW, "\n".join(below("> sent", "", after))) is None
+
+
+def test_a_box_without_any_prompt_sign():
+    assert composer(UNSIGNED, f"said\n{LINE}\n\n{LINE}\nfooter") == ""
+    assert composer(UNSIGNED, f"said\n{LINE}\none\n\ntwo\n{LINE}\nfooter") == "one\n\ntwo"
+    assert composer(UNSIGNED, "said\nfooter") is None

@@ -38,6 +38,7 @@ UNREAD = {"composer": "", "unread": True}
 UNREAD_FILLED = {**FILLED, "unread": True}
 MIXED = {"composer": "what I was the text about to", "mixed": True}
 IN_TURN = {"composer": "", "in_turn": True}
+STARTING = {"composer": "", "busy": True, "starting": True}
 GONE = {"gone": True}
 HEARD = {"composer": "", "heard": True}
 
@@ -611,6 +612,23 @@ def test_a_question_on_it_gets_no_enter():
 def test_lines_that_were_typed_before_the_end_of_the_agent_may_have_been_read():
     action, _ = play((SOON, LINES, PASTE), (SOON, GONE, END), many_lines=True)
     assert ended(action) == (Outcome.UNKNOWN, Proof.NONE)
+
+
+def test_a_text_waits_for_one_that_is_still_starting():
+    action, _ = play(
+        (0, STARTING, LOOK),
+        (LATER, STARTING, LOOK),
+        (LATER, EMPTY, PASTE),
+        (SOON, FILLED, SUBMIT),
+        (SOON, HEARD, END),
+        reports_events=True,
+    )
+    assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
+
+
+def test_one_that_never_comes_up_is_given_nothing():
+    action, _ = play((0, STARTING, LOOK), (MUCH_LATER, STARTING, END))
+    assert (*ended(action), action.reason) == (Outcome.UNDELIVERED, Proof.NONE, "it is still starting")
 
 
 # --- a text of our own that was never submitted ---------------------------------------------------

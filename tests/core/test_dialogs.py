@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from llmc.agents.packs import load_pack
 from llmc.agents.packs.examples import recorded_screen
+from llmc.config import CLI_AGENTS
+from llmc.core.classify import read_screen
 from llmc.core.dialogs.choosing import Goal, NoSuchAnswerError, Ways, goal_for
 from llmc.core.dialogs.dialog import Dialog
-from llmc.core.dialogs.reading import read_dialog, read_notice, read_prompt
+from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, read_prompt
 from llmc.core.patterns import safe_pattern
 from llmc.core.screen import lines_of, screen_of
 
@@ -130,6 +133,74 @@ def test_two_side_by_side_stand_out_from_the_ground() -> None:
     assert (words(dialog), dialog.marked) == (["Cancel", "Delete"], 1)
 
 
+def test_numbers_in_brackets() -> None:
+    dialog = read(
+        " ? Which approach?\n\n"
+        "     [1] Reuse what is there\n"
+        "         what it means\n"
+        "   → [2] Write a new one\n"
+        "     [3] Other\n\n"
+        "   ↑↓ select  1-3 / ↵ choose  esc cancel"
+    )
+    assert (words(dialog), dialog.marked) == (["Reuse what is there", "Write a new one", "Other"], 1)
+    assert (dialog.options[0].about, dialog.dismiss) == ("what it means", "Escape")
+
+
+@pytest.mark.parametrize("marked", [0, 1, 2])
+def test_words_that_were_broken_and_go_on_below_the_number(marked: int) -> None:
+    marks = ["❯" if n == marked else " " for n in range(3)]
+    dialog = read(
+        "╭─────────────────────────────────╮\n"
+        "│ Run it?                         │\n"
+        "│                                 │\n"
+        f"│ {marks[0]} 1. Yes                        │\n"
+        f"│ {marks[1]} 2. Yes, and for `make` in     │\n"
+        "│   (~/a/long/place)              │\n"
+        f"│ {marks[2]} 3. No, and tell it what (Esc  │\n"
+        "│   stops)                        │\n"
+        "│                                 │\n"
+        "│ enter to select · esc to cancel │\n"
+        "╰─────────────────────────────────╯"
+    )
+    assert words(dialog) == ["Yes", "Yes, and for `make` in (~/a/long/place)", "No, and tell it what (Esc stops)"]
+    assert dialog.marked == marked
+
+
+@pytest.mark.parametrize("marked", [0, 1])
+def test_paragraphs_to_choose_from_with_the_keys_below_the_title(marked: int) -> None:
+    marks = ["❯" if n == marked else " " for n in range(2)]
+    dialog = read(
+        "────────────────────────────\n"
+        " Trust this folder?\n"
+        " ↑↓ navigate · Enter select · Esc exit\n\n"
+        f"  {marks[0]} Trust this folder\n"
+        "    It is remembered.\n\n"
+        f"  {marks[1]} Don't trust\n"
+        "    It ends. You are asked\n"
+        "    again.\n\n"
+        "────────────────────────────"
+    )
+    assert (words(dialog), dialog.marked, dialog.dismiss) == (["Trust this folder", "Don't trust"], marked, "Escape")
+    assert dialog.options[1].about == "It ends. You are asked again."
+
+
+def test_where_a_dialog_is_known_to_be_a_mark_is_enough() -> None:
+    lines = [
+        "Which approach should we use?",
+        "",
+        "   Reuse it",
+        " > Write a new one",
+        "   Type a response...",
+        "",
+        " scripted  $0.00",
+    ]
+    assert read_dialog(lines) is None
+    dialog = read_choice(lines)
+    assert dialog is not None
+    assert (words(dialog), dialog.marked) == (["Reuse it", "Write a new one", "Type a response..."], 1)
+    assert dialog.question == "Which approach should we use?"
+
+
 def test_letters_in_brackets_are_keys() -> None:
     dialog = read("Run `make`?\n\n[y] Approve   [n] Deny")
     assert [(option.words, option.key) for option in dialog.options] == [("Approve", "y"), ("Deny", "n")]
@@ -155,6 +226,12 @@ def test_a_line_that_takes_yes_or_no(line: str) -> None:
     assert (prompt.question, prompt.typed, words(prompt)) == ("Overwrite it?", True, ["yes", "no"])
 
 
+def test_a_line_that_a_narrow_terminal_breaks() -> None:
+    prompt = read_prompt(["Overwrite the file that is there? (Y)es/(N)o [Ye", "s]:"])
+    assert prompt is not None
+    assert (prompt.question, words(prompt)) == ("Overwrite the file that is there?", ["yes", "no"])
+
+
 @pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
 @pytest.mark.parametrize(
     "text",
@@ -176,22 +253,27 @@ def test_what_is_quoted_or_said_is_no_dialog(text: str) -> None:
 
 NO_CHOICE = (
     "opencode/NEEDS_CONFIRMATION/permission-refusing",
+    "kilo/NEEDS_CONFIRMATION/permission-refusing",
     "codex/NEEDS_CONFIRMATION/login-60x20",
     "claude/NEEDS_CONFIRMATION/auto-mode-v325-60x20",
+    "copilot/NEEDS_CONFIRMATION/login",
+    "kimi/NEEDS_CONFIRMATION/login",
+    "cline/NEEDS_CONFIRMATION/login",
+    "cline/NEEDS_CONFIRMATION/advertisement-100x30",
 )
-"""It shows its input line by then; too small to show the first option; too small to show the keys."""
+"""They take a reason, typed; too small to show the first option; too small to show the keys; an input line that says
+that nobody is logged in; boxes whose mark is an arrow at their right; an overlay, with the input line around it."""
 DIALOGS = [
     path
     for path in sorted(SCREENS.glob("*/NEEDS_CONFIRMATION/*.txt"))
-    if path.parent.parent.name in ("claude", "codex", "gemini", "opencode")
-    and not path.relative_to(SCREENS).as_posix().startswith(NO_CHOICE)
+    if path.parent.parent.name in CLI_AGENTS and not path.relative_to(SCREENS).as_posix().startswith(NO_CHOICE)
 ]
 
 
 @pytest.mark.parametrize("path", DIALOGS, ids=lambda path: path.relative_to(SCREENS).as_posix())
 def test_every_recorded_dialog_has_its_options(path: Path) -> None:
     screen = recorded_screen(path)
-    dialog = read_dialog(lines_of(screen.text), screen.styled) or read_notice(lines_of(screen.text))
+    dialog = read_screen(load_pack(path.parent.parent.name), screen).dialog
     assert dialog is not None
     assert dialog.options
     if screen.styled is not None:

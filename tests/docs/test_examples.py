@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from llmc.config import CLI_AGENTS
 from testing.commands import PROGRAM, Llmc
 from testing.namespace import PROJECT
 from testing.pages import commands_in
@@ -21,7 +22,6 @@ from testing.waiting import wait_until
 ELSEWHERE = frozenset(("packs",))
 """Pages whose examples need files that the page shows: their rooms have the test."""
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
-AGENTS = ("claude", "codex", "gemini", "opencode")
 STAND_IN = """
 [agents.{name}]
 command = ["{python}", "-P", "-m", "llmc.agents.demo", "--pace", "0.01"]
@@ -63,7 +63,7 @@ class Reader:
 
     def put_stand_ins(self) -> None:
         with (self.llmc.root / "config.toml").open("a") as config:
-            for name in AGENTS:
+            for name in CLI_AGENTS:
                 config.write(STAND_IN.format(name=name, python=sys.executable))
 
     def begin_with_a_worker(self) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.command_line import Option, command_line, option
 from llmc.agents.packs import load_pack
 
 QUIET = (
@@ -14,18 +17,24 @@ browser that opens, to a program that is installed."""
 
 
 def launch(order: LaunchOrder) -> Launch:
-    own = order.settings_dir
-    argv = ["aider", *QUIET, "--no-gitignore"]
-    argv += ["--chat-history-file", f"{own}/chat.md", "--input-history-file", f"{own}/input.history"]
-    files = {}
+    role = f"{order.settings_dir}/role.md"
+    line = command_line(order.program, ("aider",), _options(order, role))
+    files = {role: order.role_prompt} if order.role_prompt else {}
+    return Launch(line.argv, {}, files, left_out=line.left_out)
+
+
+def _options(order: LaunchOrder, role: str) -> Iterator[Option]:
+    for quiet in QUIET:
+        yield option(quiet, lost="it may ask about that at its start")
+    yield option("--no-gitignore", lost="it may write into .gitignore")
+    yield option("--chat-history-file", f"{order.settings_dir}/chat.md", lost="its history is in the worktree")
+    yield option("--input-history-file", f"{order.settings_dir}/input.history", lost="its history is in the worktree")
     if order.model:
-        argv += ["--model", order.model]
+        yield option("--model", order.model, lost="the model that the settings name")
     if order.role_prompt:
-        files[f"{own}/role.md"] = order.role_prompt
-        argv += ["--read", f"{own}/role.md"]
+        yield option("--read", role, lost="its role prompt")
     if order.skip_permissions:
-        argv.append("--yes-always")
-    return Launch(tuple(argv), {}, files)
+        yield option("--yes-always", lost="it asks before it acts")
 
 
 def agent() -> Agent:
@@ -38,4 +47,5 @@ def agent() -> Agent:
         interrupt_keys=("C-c",),
         own_files=(".aider*",),  # the cache of tags, which no flag moves out of the worktree
         exit_keys=("C-c", "C-c"),
+        asked_for_help=("",),
     )

@@ -72,8 +72,8 @@ class Agent:
     """Whether it is started so that it drops event files into the spool."""
     reports_start: bool = False
     """Whether it reports that it is up before it is given anything to do: then events can be proven at once."""
-    reports_clear: bool = False
-    """Whether it reports a new session once a conversation is cleared: what is typed before that may get lost."""
+    clear_report: tuple[str, str] | None = None
+    """The kind and the words of what it reports once a conversation is cleared: what is typed before may get lost."""
     ready_timeout_secs: float = 120.0
     """Generous: on a machine that starts many at once a CLI may take a minute."""
     steady_secs: float = 0.8

@@ -12,16 +12,7 @@ from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import Option, command_line, option
 from llmc.agents.packs import load_pack
-from llmc.agents.reports import Report
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
-
-FAILURES = {
-    "rate_limit": "rate_limit",
-    "authentication_failed": "auth",
-    "billing_error": "rate_limit",
-    "server_error": "api",
-    "overloaded": "api",
-}
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -65,42 +56,14 @@ def _settings_path(order: LaunchOrder) -> str:
 
 
 def _settings(order: LaunchOrder) -> str:
-    wired = {
-        name: [{"hooks": [{"type": "command", "command": hooks.hook_command(order, name), "timeout": 10}]}]
-        for name in READERS
-    }
+    wired = hooks.wired(order, READERS)
     return json.dumps({"skipDangerousModePermissionPrompt": bool(order.skip_permissions), "hooks": wired}, indent=2)
 
 
-def _stop(payload: Mapping[str, Any]) -> Report:
-    return Report("turn_end", str(payload.get("last_assistant_message") or ""), background=_goes_on(payload))
-
-
-def _goes_on(payload: Mapping[str, Any]) -> bool:
-    tasks = payload.get("background_tasks")
-    return isinstance(tasks, list) and any(not isinstance(t, dict) or t.get("status") == "running" for t in tasks)
-
-
-def _failure(payload: Mapping[str, Any]) -> Report:
-    kind = FAILURES.get(str(payload.get("error", "")), "api")
-    return Report("failure", str(payload.get("last_assistant_message") or payload.get("error", "")), failure=kind)
-
-
-def _permission(payload: Mapping[str, Any]) -> Report:
-    asks = payload.get("tool_name") == "AskUserQuestion"
-    return Report("question" if asks else "permission", hooks.tool_words(payload))
-
-
-READERS: dict[str, hooks.Reader] = {
-    "SessionStart": hooks.session_start,
-    "UserPromptSubmit": hooks.prompt,
-    "PreToolUse": hooks.activity,
-    "PostToolUse": hooks.activity,
+READERS: Mapping[str, hooks.Reader] = {
+    **hooks.USUAL,
     "PostToolUseFailure": hooks.activity,
-    "PermissionRequest": _permission,
-    "Stop": _stop,
-    "StopFailure": _failure,
-    "SessionEnd": hooks.session_end,
+    "StopFailure": hooks.failure,
 }
 
 
@@ -134,7 +97,7 @@ def agent() -> Agent:
         shielded="/!",
         reports_events=True,
         reports_start=True,
-        reports_clear=True,
+        clear_report=("session_start", "clear"),
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,

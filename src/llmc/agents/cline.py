@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.command_line import Option, command_line, option
 from llmc.agents.packs import load_pack
 
 OWN = frozenset({"data", "rules"})
@@ -13,16 +15,23 @@ OWN = frozenset({"data", "rules"})
 
 def launch(order: LaunchOrder) -> Launch:
     config, data = f"{order.settings_dir}/config", f"{order.settings_dir}/data"
-    argv = ["cline", "--config", config, "--data-dir", data]
-    argv += ["--auto-approve", "true" if order.skip_permissions else "false"]
-    if order.model:
-        argv += ["--model", order.model]
+    line = command_line(order.program, ("cline",), _options(order, config, data))
     files = _rules(Path(order.home, ".cline", "rules"), config)
     if order.role_prompt:
         files[f"{config}/rules/llmc.md"] = order.role_prompt
     # Or the first start shows an advertisement, whose Enter opens a browser.
     env = {"CLINE_DISABLE_CLINE_PASS_NOTICE": "1"}
-    return Launch(tuple(argv), env, files, _links(order, config, data))
+    return Launch(line.argv, env, files, _links(order, config, data), line.left_out)
+
+
+def _options(order: LaunchOrder, config: str, data: str) -> Iterator[Option]:
+    yield option("--config", config, lost="its role prompt")
+    yield option("--data-dir", data, lost="it shares a daemon with others, which outlives its terminal")
+    if order.skip_permissions is not None:
+        answer = "true" if order.skip_permissions else "false"
+        yield option("--auto-approve", answer, lost="whether it asks is as its own settings say")
+    if order.model:
+        yield option("--model", order.model, lost="the model that the settings name")
 
 
 def _links(order: LaunchOrder, config: str, data: str) -> dict[str, str]:
@@ -44,4 +53,4 @@ def _entries(directory: Path) -> list[Path]:
 
 
 def agent() -> Agent:
-    return Agent("cline", launch, load_pack("cline"), own_commands="/")
+    return Agent("cline", launch, load_pack("cline"), own_commands="/", asked_for_help=("",))

@@ -11,7 +11,6 @@ from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import Option, command_line, option
 from llmc.agents.packs import load_pack
-from llmc.agents.reports import Report
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
 
 
@@ -58,19 +57,10 @@ def _text(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-READERS: dict[str, hooks.Reader] = {
-    "SessionStart": hooks.session_start,
-    "UserPromptSubmit": hooks.prompt,
-    "PreToolUse": lambda payload: (
-        Report("question", hooks.tool_words(payload))
-        if payload.get("tool_name") == "request_user_input"
-        else hooks.activity(payload)
-    ),
-    "PostToolUse": hooks.activity,
-    "PermissionRequest": lambda payload: Report("permission", hooks.tool_words(payload)),
-    "Interrupt": lambda payload: Report("interrupted"),
-    "Stop": lambda payload: Report("turn_end", str(payload.get("last_assistant_message") or "")),
-    "SessionEnd": hooks.session_end,
+READERS: Mapping[str, hooks.Reader] = {
+    **hooks.USUAL,
+    "PreToolUse": hooks.tool_start,
+    "Interrupt": hooks.interrupted,
 }
 
 

@@ -10,7 +10,10 @@ from llmc.core.program import InstalledProgram
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Words that belong together and begin with an option, and what is lost where the program does not know it."""
+    """Words that belong together and begin with an option, and what is lost where the program does not know it.
+
+    A value may be in the first word, as in `--resume=ID`.
+    """
 
     words: tuple[str, ...]
     lost: str
@@ -38,9 +41,10 @@ def command_line(
     """A program refuses to start with an option that it does not know, so it is started without."""
     argv, left_out = [*begin], []
     for each in options:
-        if program.knows(each.words[0], command):
+        name = each.words[0].partition("=")[0]
+        if program.knows(name, command):
             argv += each.words
         else:
-            left_out.append(f"{each.words[0]} ({each.lost})")
+            left_out.append(f"{name} ({each.lost})")
     # One option may be given many times over.
     return CommandLine((*argv, *end), tuple(dict.fromkeys(left_out)))

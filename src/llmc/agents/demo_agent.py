@@ -20,6 +20,6 @@ def agent() -> Agent:
         load_pack("demo"),
         reports_events=True,
         reports_start=True,
-        reports_clear=True,
+        clear_report=("session_start", "clear"),
         exit_keys=("C-c", "C-c"),
     )

@@ -12,6 +12,7 @@ from typing import Any
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.own_home import links_to, read_settings
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Line, Transcripts, moment, texts
@@ -25,7 +26,9 @@ def launch(order: LaunchOrder) -> Launch:
         files[f"{_role_dir(order)}/GEMINI.md"] = order.role_prompt
     # With true colour its input box has edges; without, nothing on the screen tells where it begins.
     env = {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
-    return Launch(line.argv, env, files, _links(order, home), line.left_out)
+    # Login, history, trust. Settings files elsewhere are read only if they belong to root: hence a home of its own.
+    links = links_to(Path(order.home, ".gemini"), f"{home}/.gemini", own=("settings.json",))
+    return Launch(line.argv, env, files, links, line.left_out)
 
 
 def _options(order: LaunchOrder) -> Iterator[Option]:
@@ -47,19 +50,9 @@ def _role_dir(order: LaunchOrder) -> str:
     return f"{order.settings_dir}/role"
 
 
-def _links(order: LaunchOrder, home: str) -> dict[str, str]:
-    """Everything that the person has in ~/.gemini but the settings: login, history, trust.
-
-    Settings files elsewhere are read only if they belong to root, so the worker has a home of its own.
-    """
-    own = Path(order.home, ".gemini")
-    names = sorted(entry.name for entry in own.iterdir()) if own.is_dir() else []
-    return {f"{home}/.gemini/{name}": str(own / name) for name in names if name != "settings.json"}
-
-
 def _settings(order: LaunchOrder) -> str:
     """The person's own settings with ours added."""
-    settings = _own_settings(Path(order.home, ".gemini", "settings.json"))
+    settings = read_settings(Path(order.home, ".gemini", "settings.json"))
     wired = settings.setdefault("hooks", {})
     for name in READERS:
         hook = {"type": "command", "name": f"llmc-{name}", "command": hooks.hook_command(order, name)}
@@ -68,14 +61,6 @@ def _settings(order: LaunchOrder) -> str:
     settings.setdefault("context", {})["loadMemoryFromIncludeDirectories"] = True
     settings.setdefault("hooksConfig", {})["notifications"] = False
     return json.dumps(settings, indent=2)
-
-
-def _own_settings(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # none, or with comments in it: the CLI tells the person about what it cannot read
-    return found if isinstance(found, dict) else {}
 
 
 def _notification(payload: Mapping[str, Any]) -> Report | None:
@@ -126,7 +111,7 @@ def agent() -> Agent:
         translate=hooks.read_hooks(READERS),
         reports_events=True,
         reports_start=True,
-        reports_clear=True,
+        clear_report=("session_start", "clear"),
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,

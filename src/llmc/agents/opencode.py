@@ -81,6 +81,7 @@ class Edition:
     variables: str
     """How the names of its environment variables begin."""
     settings: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    patience_secs: float = 120.0
 
     def launch(self, order: LaunchOrder) -> Launch:
         config = f"{order.settings_dir}/{self.name}.json"
@@ -113,9 +114,11 @@ class Edition:
             reports_start=True,
             resumes=True,
             asked_for_help=("",),
+            ready_timeout_secs=self.patience_secs,
         )
 
 
 OPENCODE = Edition("opencode", "OPENCODE")
 # Its snapshots, copies of the whole worktree after each step, keep it busy; LLMC has backups of its own.
-KILO = Edition("kilo", "KILO", MappingProxyType({"snapshot": False}))
+# It needs twenty seconds of a processor to start, of which a busy machine may give it a sixth.
+KILO = Edition("kilo", "KILO", MappingProxyType({"snapshot": False}), patience_secs=180.0)

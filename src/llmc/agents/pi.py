@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from glob import escape
 from typing import Any
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.command_line import Option, command_line, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
@@ -39,7 +40,8 @@ export default function (pi) {
   pi.on("agent_end", (event) => {
     const last = event.messages.filter((message) => message.role === "assistant").pop()
     if (last?.stopReason === "error") failed(last.errorMessage || "")
-    else report("turn_end", { text: last?.stopReason === "aborted" ? "interrupted" : "" })
+    else if (last?.stopReason === "aborted") report("interrupted", {})
+    else report("turn_end", {})
   })
   pi.on("session_shutdown", (event) => report("session_end", { reason: event.reason }))
 }
@@ -48,14 +50,19 @@ export default function (pi) {
 
 def launch(order: LaunchOrder) -> Launch:
     extension = f"{order.settings_dir}/report.ts"
-    argv = ["pi", "--extension", extension]
+    line = command_line(order.program, ("pi",), _options(order, extension))
+    files = {extension: REPORT + EXTENSION}
+    return Launch(line.argv, {"PI_SKIP_VERSION_CHECK": "1"}, files, left_out=line.left_out)
+
+
+def _options(order: LaunchOrder, extension: str) -> Iterator[Option]:
+    yield option("--extension", extension, lost="its reports")
     if order.resume:
-        argv += ["--session", order.resume]
+        yield option("--session", order.resume, lost="the conversation from before")
     if order.model:
-        argv += ["--model", order.model]
+        yield option("--model", order.model, lost="the model that the settings name")
     if order.role_prompt:
-        argv += ["--append-system-prompt", order.role_prompt]
-    return Launch(tuple(argv), {"PI_SKIP_VERSION_CHECK": "1"}, {extension: REPORT + EXTENSION})
+        yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
 
 
 def _pattern(where: Whereabouts) -> str:
@@ -82,8 +89,9 @@ def agent() -> Agent:
         clear="/new",
         reports_events=True,
         reports_start=True,
-        reports_clear=True,
+        clear_report=("session_start", "new"),
         resumes=True,
         exit_keys=("C-c", "C-d"),
         transcripts=TRANSCRIPTS,
+        asked_for_help=("",),
     )

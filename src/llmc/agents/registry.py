@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from llmc.agents import aider, claude, cline, codex, demo_agent, gemini, opencode, pi, shell
+from llmc.agents import aider, claude, cline, codex, copilot, demo_agent, gemini, kimi, opencode, pi, qwen, shell
 from llmc.agents.base import Agent
 from llmc.agents.custom import described_agent, with_options, with_own_pack
 from llmc.config import AgentOptions, Config
@@ -15,6 +15,9 @@ BUILT_IN: Mapping[str, Callable[[], Agent]] = {
     "codex": codex.agent,
     "gemini": gemini.agent,
     "opencode": opencode.OPENCODE.agent,
+    "qwen": qwen.agent,
+    "copilot": copilot.agent,
+    "kimi": kimi.agent,
     "kilo": opencode.KILO.agent,
     "pi": pi.agent,
     "cline": cline.agent,

@@ -59,8 +59,8 @@ COMMANDS = (
                 "--agent",
                 metavar="A",
                 type=some_name,
-                help="claude, codex, gemini, opencode, shell, demo, or one of your own (default: defaults.agent of"
-                " the settings, which is claude)",
+                help="claude, codex, gemini, opencode, qwen, copilot, kimi, kilo, pi, cline, aider, shell, demo, or one"
+                " of your own (default: defaults.agent of the settings, which is claude)",
             ),
             word("--model", metavar="M", type=some_text, help="the model that the agent uses"),
             word("--role-prompt", metavar="P", type=some_text, help="what the agent is told about its role"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from llmc.app import App
 from llmc.commands.result import Result
-from llmc.config import parse_config
+from llmc.config import CLI_AGENTS, parse_config
 from llmc.errors import LlmcError
 from llmc.git.clone import clone_source
 from llmc.git.repository import common_dir, default_branch, is_bare, toplevel
@@ -26,6 +26,7 @@ OPTIONAL = {
     "delta": "`llmc review --interface delta` shows plain diffs",
 }
 AGENTS = ("claude", "codex", "gemini", "opencode")
+"""The ones that are recommended; there are more."""
 LOCK_SECS = 1.0
 OWN_DIRECTORIES = (".worktrees", "logs", "run", "run/locks", "run/spool", "run/agents", "run/attention", "templates")
 OWN_FILES = ("config.toml", "config.lock", "state.json", "state.json.bak", "state.lock", "status.db", ".git")
@@ -156,14 +157,14 @@ def _told(host: Host, root: Root, source: str, branch: str) -> Result:
     absent = [program for program in (*OPTIONAL, *AGENTS) if host.which(program) is None]
     lines = [f"made the root {root.path} for {source}, branch {branch}"]
     lines += [f"without {program}: {OPTIONAL[program]}" for program in absent if program in OPTIONAL]
-    lines += _told_of_agents([agent for agent in AGENTS if agent in absent])
+    lines += _told_of_agents(host, [agent for agent in AGENTS if agent in absent])
     where = "" if root.path == Root("~/llmc").path else f"--root {root.path} "
     lines.append(f"next: `llmc {where}add NAME` for each worker, then `llmc {where}up`")
     data = {"root": root.path, "source": source, "branch": branch, "absent": absent}
     return Result("\n".join(lines), data)
 
 
-def _told_of_agents(absent: list[str]) -> list[str]:
-    if len(absent) == len(AGENTS):
+def _told_of_agents(host: Host, absent: list[str]) -> list[str]:
+    if not any(host.which(agent) for agent in CLI_AGENTS):
         return [f"no agent CLI is installed yet: install one ({', '.join(AGENTS)}) and log in before `llmc up`"]
     return [f"without {', '.join(absent)}: workers cannot use them"] if absent else []

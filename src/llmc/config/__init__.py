@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llmc.config.options import (
     BUILT_IN_AGENTS,
+    CLI_AGENTS,
     AgentOptions,
     AutoConfirm,
     Backup,
@@ -20,6 +21,7 @@ from llmc.config.settings import Config, WorkerSettings
 
 __all__ = [
     "BUILT_IN_AGENTS",
+    "CLI_AGENTS",
     "CONFIG_NAME",
     "AgentOptions",
     "AutoConfirm",

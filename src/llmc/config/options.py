@@ -20,7 +20,12 @@ from llmc.config.shapes import (
 from llmc.core.names import is_branch_name
 from llmc.model import Autonomy
 
-BUILT_IN_AGENTS = ("claude", "codex", "gemini", "opencode", "kilo", "pi", "cline", "aider", "shell", "demo")
+CLI_AGENTS = (
+    *("claude", "codex", "gemini", "opencode"),
+    *("qwen", "copilot", "kimi", "kilo", "pi", "cline", "aider"),
+)
+"""Those that are programs of their own, under the same name."""
+BUILT_IN_AGENTS = (*CLI_AGENTS, "shell", "demo")
 
 DIALOGS = ("permission", "question")
 """The dialogs that say in a line what they ask for. A plan is for a person to read."""

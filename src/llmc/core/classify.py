@@ -14,7 +14,7 @@ from itertools import dropwhile
 from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box, times_shown
 from llmc.core.cues import Cue, View
 from llmc.core.dialogs.dialog import Dialog
-from llmc.core.dialogs.reading import read_dialog, read_notice, read_prompt
+from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, read_prompt
 from llmc.core.screen import Screen, cut_cells, lines_of, screen_of
 
 __all__ = [
@@ -57,6 +57,8 @@ class Pack:
     """The first line of a paragraph that is the CLI's own."""
     frame: re.Pattern[str] | None = None
     """The first line of a dialog."""
+    trim: re.Pattern[str] | None = None
+    """What ends every line of some part of the screen and says nothing: a scroll bar, the right side of a box."""
 
     @property
     def label(self) -> str:
@@ -161,13 +163,13 @@ def _decided(pack: Pack, view: View, found: Sequence[tuple[Cue, Mapping[str, str
         cue.guess and all(other.guess for other, _ in others if other.state == cue.state),
         cue,
         view.box.text if view.box else None,
-        dialog or _less_than_a_choice(cue, view) if cue.state == "NEEDS_CONFIRMATION" else None,
+        dialog or _dialog_of_cue(cue, view) if cue.state == "NEEDS_CONFIRMATION" else None,
     )
 
 
-def _less_than_a_choice(cue: Cue, view: View) -> Dialog:
-    """Where nothing can be chosen: keys that lead on, a line to type, or just what the screen says."""
-    seen = read_notice(view.lines) or read_prompt(view.lines)
+def _dialog_of_cue(cue: Cue, view: View) -> Dialog:
+    """Options that only the cue makes a dialog of, keys that lead on, a line to type, or just what the screen says."""
+    seen = (read_choice(view.lines) if view.box is None else None) or read_notice(view.lines) or read_prompt(view.lines)
     if seen is not None:
         return seen
     last = [line.strip() for line in view.lines if line.strip()][-ASKED_LINES:]
@@ -193,6 +195,8 @@ def _filled(template: str, groups: Mapping[str, str]) -> str:
 
 def look_at(pack: Pack, screen: Screen) -> View:
     lines = lines_of(screen.text)
+    if pack.trim is not None:
+        lines = tuple(pack.trim.sub("", line).rstrip() for line in lines)
     box = find_box(pack.composer, lines) if pack.composer else None
     if box is not None and box.width:
         lines = tuple(cut_cells(line, box.width).rstrip() for line in lines)

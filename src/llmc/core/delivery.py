@@ -69,6 +69,8 @@ class Look:
     unread: bool = False
     """What was typed waits in the terminal: the agent has yet to read it."""
     busy: bool = False
+    starting: bool = False
+    """It draws its input line, but is not up yet: Copilot CLI 1.0 takes no Enter while it loads."""
     in_turn: bool = False
     """By its own reports it is in the middle of a turn: many look idle while a tool runs."""
     heard: bool = False
@@ -176,9 +178,9 @@ def _checking(progress: Progress, look: Look) -> Next:
         return replace(progress, unread_at=look.at), LOOK_AGAIN
     if look.composer and (look.leftover or (progress.cleared and look.leftover_rest)):
         return _clear_leftover(progress, look)
-    if look.composer != "" and not (look.composer is None and progress.screen_unknown):
+    if look.starting or (look.composer != "" and not (look.composer is None and progress.screen_unknown)):
         if _waited(progress, look, progress.ready_within) and look.at - progress.unread_at >= progress.ready_within:
-            return _refuse(progress, "its input line is not on the screen" if look.composer is None else DRAFT)
+            return _refuse(progress, _not_ready(look))
         return progress, LOOK_AGAIN
     unseen = look.composer is None or (look.reads_lines and progress.many_lines)
     pasted = replace(
@@ -193,6 +195,12 @@ def _checking(progress: Progress, look: Look) -> Next:
         submits=0,
     )
     return pasted, Action(Do.PASTE)
+
+
+def _not_ready(look: Look) -> str:
+    if look.starting:
+        return "it is still starting"
+    return "its input line is not on the screen" if look.composer is None else DRAFT
 
 
 def _clear_leftover(progress: Progress, look: Look) -> Next:

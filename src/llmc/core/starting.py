@@ -16,6 +16,8 @@ from llmc.core.dialogs.dialog import Dialog
 
 EVENTS_WITHIN = 3.0
 """How long an agent that has drawn its prompt may take until its first report."""
+DRAWN_FOR = 0.4
+"""A dialog that is drawn anew in the moment of its answer may take another option."""
 STAYS_FOR = 1.5
 """A dialog that was not seen to change for so long waits for somebody."""
 TRY_AGAIN_AFTER = 3.0
@@ -116,6 +118,8 @@ def _dialog(progress: Progress, look: Look, dialog: Dialog) -> Next:
     goal = goal_by_pattern(dialog, cue.choose) if cue is not None and cue.choose is not None else None
     tries = progress.tries.get(dialog.id, 0)
     if tries and progress.tried_at is not None and look.at - progress.tried_at < TRY_AGAIN_AFTER:
+        return progress, None
+    if look.at - progress.rests_since < DRAWN_FOR:
         return progress, None
     if goal is not None and tries < MOST_TRIES:
         tried = MappingProxyType({**progress.tries, dialog.id: tries + 1})

@@ -23,7 +23,19 @@ from llmc.store.event_log import EventLogError
 from llmc.tmux.parsing import Pane
 
 BRANCHES = "llmc/"
-TRACES = {"claude": "settings.json", "gemini": "home", "opencode": "opencode.json", "codex": "report.sh"}
+TRACES = {
+    "claude": "settings.json",
+    "gemini": "home",
+    "opencode": "opencode.json",
+    "kilo": "kilo.json",
+    "pi": "report.ts",
+    "cline": "data",
+    "aider": "chat.md",
+    "qwen": "qwen.json",
+    "copilot": "plugin",
+    "kimi": "kimi",
+    "codex": "report.sh",
+}
 """What each agent is given to read, in an order in which the first that is there decides."""
 HEARD = tuple(kind.__name__ for kind in (PromptHeard, ActivityHeard, TurnEnded))
 """Events that are reports of the agent's own."""

@@ -79,8 +79,9 @@ class Terminal:
             leftover_rest=bool(left) and is_part_of(composer or "", left),
             unread=self.site.host.has_unread_input(facts.tty),
             busy=reading.state == "BUSY",
+            starting=reading.state == "BUSY" and reading.detail == "starting",
             in_turn=turn_is_open(self.worker.turn, self._reports(0.0)) and not interrupted,
-            heard=self.heard(told, reads_lines=reads_lines),
+            heard=self.heard(told, reads_lines=reads_lines, busy=reading.state == "BUSY"),
             in_same_turn=self._heard_in_turn(),
             told=bool(told),
             shown=times_shown(screen, self.text),
@@ -92,10 +93,11 @@ class Terminal:
         now = self.site.worker(self.worker.name).heard_prompts
         return [*now, *(report.sha256 for report in self._reports(self.began) if report.kind == "prompt")]
 
-    def heard(self, told: list[str], *, reads_lines: bool = False) -> bool:
+    def heard(self, told: list[str], *, reads_lines: bool = False, busy: bool = False) -> bool:
         """Of texts with the same words that were sent before and never reported, the reports come first."""
-        if self.typed and self.agent.reports_clear:
-            return self._heard_clear()
+        if self.typed and self.agent.clear_report is not None:
+            # Qwen Code 0.24 reports the new session while it is still at it: a text would be queued behind that.
+            return not busy and self._heard_clear()
         digests = self.digests | (last_line_digests(self.text) if reads_lines else frozenset())
         return sum(1 for each in told if each in digests) > self._owed
 
@@ -139,7 +141,7 @@ class Terminal:
 
     def _heard_clear(self) -> bool:
         reports = spooled_reports(self.site, self.worker, self.began)
-        return any(report.kind == "session_start" and report.text == "clear" for report, _ in reports)
+        return any((report.kind, report.text) == self.agent.clear_report for report, _ in reports)
 
     def act(self, action: Action, step: Step) -> None:
         tmux = self.tmux
@@ -331,7 +333,7 @@ def lock_terminal(site: Site, worker: Worker) -> FileLock:
 def _drive(terminal: Terminal, signs: Watch, step: Step, about_to_paste: Callable[[], None]) -> tuple[Action, int]:
     agent = terminal.agent
     progress = Progress(
-        reports_events=agent.reports_clear if terminal.typed else agent.reports_events,
+        reports_events=agent.clear_report is not None if terminal.typed else agent.reports_events,
         events_proven=terminal.worker.reports_events and not terminal.typed,
         ready_within=terminal.site.config.policy.input_wait_secs,
         many_lines="\n" in terminal.text.strip(),

@@ -18,7 +18,7 @@ from llmc.host.processes import descendants, end_all, end_tree, family, is_runni
 from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
 from llmc.perform.programs import forget_installed, installed_program
-from llmc.perform.starting import wait_until_ready
+from llmc.perform.starting import Ended, wait_until_ready
 from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
 from llmc.store.lock import is_held
@@ -51,7 +51,9 @@ def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     return result
 
 
-def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) -> ev.StepResult:
+def _start(
+    site: Site, worker: Worker, step: Step, agent: Agent, resume: str, *, again_after_choice: bool = False
+) -> ev.StepResult:
     launch = agent.launch(_order(site, worker, installed_program(site.host, site.root, agent), resume))
     if site.host.which(launch.argv[0]) is None:
         again = f"`llmc nuke {worker.name}`, then `llmc add {worker.name} --agent ...`"
@@ -62,14 +64,19 @@ def _start(site: Site, worker: Worker, step: Step, agent: Agent, resume: str) ->
     exclude_own_files(site.host, site.root.git_dir, _own_files(site))
     takes_up = resume if resume in launch.argv else ""  # not where the program does not know how
     pane = _launch(site, worker, step, launch, takes_up)
-    return _follow(site, site.worker(worker.name), step, agent, pane)
+    return _follow(site, site.worker(worker.name), step, agent, pane, again_after_choice=again_after_choice)
 
 
-def _follow(site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane) -> ev.StepResult:
+def _follow(
+    site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, *, again_after_choice: bool = False
+) -> ev.StepResult:
+    """One that ends right after LLMC has chosen an option for it is started once more."""
     resumed = bool(worker.took_up)
     result = wait_until_ready(site, worker, step, agent, pane, resumed=resumed)
-    if isinstance(result, Pane):
-        return _ended_at_once(site, step, result)
+    if isinstance(result, Ended):
+        failed = _ended_at_once(site, step, result.pane)
+        again = result.after_choice and not again_after_choice
+        return _start(site, worker, step, agent, worker.took_up, again_after_choice=True) if again else failed
     if isinstance(result, ev.SessionFailed):
         forget_installed(site.host, site.root, agent)
         site.tmux.kill_session(worker.session_id)

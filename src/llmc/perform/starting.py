@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.agents.packs import FALLBACK
@@ -30,17 +31,26 @@ class LeftToTheNextError(Exception):
     """Nothing has failed: the step stays pending, and whoever acts for the worker next goes on with it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The program has ended before it took a prompt."""
+
+    pane: Pane
+    after_choice: bool
+    """LLMC had chosen an option of a dialog before: drawn anew in that moment, it may have taken another one."""
+
+
 def wait_until_ready(
     site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, *, resumed: bool
-) -> ev.StepResult | Pane:
-    """What has come of the start; the terminal itself when its process has ended."""
+) -> ev.StepResult | Ended:
+    """What has come of the start."""
     progress, manners = Progress(), _manners(agent, resumed=resumed)
     while True:
         if site.leaving.is_set():
             raise LeftToTheNextError
         shown = look_at_dialog(site.tmux, agent, pane)
         if shown.pane.dead:
-            return shown.pane
+            return Ended(shown.pane, progress.tried_at is not None)
         progress, action = advance(progress, _look(site, worker, agent, shown), manners)
         match action:
             case Goal():

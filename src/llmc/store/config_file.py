@@ -14,6 +14,7 @@ from llmc.config.edit import changed, value_at, with_table, with_value, without_
 from llmc.config.keys import dotted, split_key
 from llmc.config.literals import literal
 from llmc.config.option import Option
+from llmc.config.options import CLI_AGENTS
 from llmc.config.parse import decode, parse_config, read_text
 from llmc.config.rules import examine
 from llmc.config.settings import find_option, options_inside
@@ -35,7 +36,7 @@ branch = {branch}  # the branch that workers start from
 # copy = []  # ignored files that every worktree needs, such as [".env", "data/*.csv"]
 
 [defaults]
-agent = "claude"  # or codex, gemini, opencode, or your own: see [agents.NAME]
+agent = "claude"  # or {agents}, or your own: see [agents.NAME]
 model = "opus"  # of the workers that run this agent; without this line the agent chooses
 # skip_permissions = true  # agents do not ask before they run tools; false: they ask
 # sound_on_review = true
@@ -62,7 +63,7 @@ model = "opus"  # of the workers that run this agent; without this line the agen
 
 def default_config_text(source: str, branch: str) -> str:
     """What `llmc init` writes."""
-    return _DEFAULT_TEXT.format(source=literal(source), branch=literal(branch))
+    return _DEFAULT_TEXT.format(source=literal(source), branch=literal(branch), agents=", ".join(CLI_AGENTS[1:]))
 
 
 def get_value(path: Path | str, name: str) -> Json:

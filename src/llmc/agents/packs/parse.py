@@ -34,7 +34,10 @@ from llmc.errors import LlmcError
 
 Table = Mapping[str, Any]
 
-PACK_KEYS = {"name", "version", "processes", "stable_looks", "chrome", "aside", "frame", "include", "composer", "cue"}
+PACK_KEYS = {
+    *("name", "version", "processes", "stable_looks", "chrome", "aside", "frame", "trim", "include"),
+    *("composer", "cue"),
+}
 COMPOSER_KEYS = {
     "prompt",
     "rule",
@@ -99,6 +102,7 @@ def _pack(data: Table, cues: tuple[Cue, ...]) -> Pack:
         chrome=_maybe_pattern(data, "chrome"),
         aside=_maybe_pattern(data, "aside"),
         frame=_maybe_pattern(data, "frame"),
+        trim=_maybe_pattern(data, "trim"),
     )
 
 

@@ -16,7 +16,7 @@ LONGEST_WORDS = 300
 UNSURE_MARKS = ">*"
 """A prompt, a quotation or a point of a list: marks only in front of a number."""
 
-NUMBER = r"(?P<number>\d{1,2})[.)](?: {1,3}|(?=[^\s\d]))"
+NUMBER = r"(?P<bracket>\[)?(?P<number>\d{1,2})(?(bracket)\]|[.)])(?: {1,3}|(?=[^\s\d]))"
 MARKED = re.compile(rf"^\s*(?P<mark>[❯›▶►▸●◉⦿→➜➤>*]) {{1,3}}(?:{NUMBER})?(?P<words>\S.*)$")
 NUMBERED = re.compile(rf"^\s*(?:[○◯◦·] )?{NUMBER}(?P<words>\S.*)$")
 
@@ -37,11 +37,13 @@ class OptionList:
         return self.options[0].number is not None
 
 
-def marked_list(rows: Sequence[Row], end: int) -> OptionList | None:
-    """The lowest list of which one option has a mark."""
+def marked_list(rows: Sequence[Row], end: int, *, any_mark: bool = False) -> OptionList | None:
+    """The lowest list of which one option has a mark. With `any_mark`, what may as well be a quotation is one."""
     for at in range(end, -1, -1):
         match = MARKED.match(rows[at].words)
         if match is None:
+            continue
+        if match["mark"] in UNSURE_MARKS and not (any_mark or match["number"]):
             continue
         found = _around_number(rows, at, match) if match["number"] else _around_mark(rows, at, match)
         if found is not None:
@@ -82,6 +84,7 @@ def _from_number(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionLi
 def _next_numbers(rows: Sequence[Row], at: int, step: int, number: int, column: int) -> tuple[list[int], int]:
     """Where the options are that go on from here, upwards or downwards, and the last row that belongs to them."""
     found: list[int] = []
+    width = _width(rows)
     edge = here = at
     while 0 <= (here := here + step) < len(rows) and abs(here - edge) <= MOST_BETWEEN and len(found) < MOST_OPTIONS:
         row = rows[here]
@@ -90,7 +93,7 @@ def _next_numbers(rows: Sequence[Row], at: int, step: int, number: int, column: 
             number += step
             found.append(here)
             edge = here
-        elif not row.blank and row.indent < column:
+        elif not row.blank and row.indent < column and not _was_broken(rows[here - 1], row, width):
             break
         elif step > 0 and not row.blank and edge == here - 1:
             edge = here  # a remark on the option above it
@@ -144,8 +147,8 @@ def _width(rows: Sequence[Row]) -> int:
 
 def _around_mark(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionList | None:
     """The lines above and below the marked one that begin in the same column."""
-    if match["mark"] in UNSURE_MARKS:
-        return None
+    if found := _paragraphs(rows, at, match):
+        return found
     column, width = match.start("words"), _width(rows)
     above, below = list(_siblings(rows, at, -1, column)), list(_siblings(rows, at, 1, column))
     places: list[int] = []
@@ -163,9 +166,45 @@ def _around_mark(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionLi
     return OptionList(tuple(map(_split, said)), places.index(at), places[0], last, tuple(places))
 
 
+def _paragraphs(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionList | None:
+    """Options with a blank line between them, each with a remark below it."""
+    column = match.start("words")
+    heads = [*reversed(list(_heads(rows, at, -1, column))), at, *_heads(rows, at, 1, column)]
+    remarks = [list(_siblings(rows, head, 1, column)) for head in heads]
+    if len(heads) < 2 or not all(remarks):
+        return None
+    said = [match["words"] if head == at else rows[head].words for head in heads]
+    options = (
+        Option(words.strip()[:LONGEST_WORDS], about=" ".join(rows[line].words.strip() for line in remark))
+        for words, remark in zip(said, remarks, strict=True)
+    )
+    return OptionList(tuple(options), heads.index(at), heads[0], remarks[-1][-1], tuple(heads))
+
+
+def _heads(rows: Sequence[Row], at: int, step: int, column: int) -> Iterator[int]:
+    """The first lines of the paragraphs above or below, one blank line apart, which begin in the same column."""
+    while True:
+        lines = list(_siblings(rows, at, step, column)) if step > 0 else []
+        blank = (lines[-1] if lines else at) + step
+        nearest = blank + step
+        if not 0 <= nearest < len(rows) or _is_drawn(rows[blank]) or not _is_sibling(rows[nearest], column):
+            return
+        above = list(_siblings(rows, nearest, -1, column)) if step < 0 else []
+        at = above[-1] if above else nearest
+        yield at
+
+
+def _is_drawn(row: Row) -> bool:
+    return row.is_rule or not row.blank
+
+
 def _siblings(rows: Sequence[Row], at: int, step: int, column: int) -> Iterator[int]:
     while 0 <= (at := at + step) < len(rows):
         row = rows[at]
-        if row.blank or row.indent != column or not row.text[column].isalnum():
+        if not _is_sibling(row, column):
             return
         yield at
+
+
+def _is_sibling(row: Row, column: int) -> bool:
+    return not row.blank and row.indent == column and row.text[column].isalnum()

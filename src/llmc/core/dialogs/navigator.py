@@ -13,6 +13,8 @@ from enum import StrEnum
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.dialogs.dialog import Dialog, bare, is_same
 
+STEADY_FOR = 0.3
+"""The mark must be seen on the option for so long: a dialog that is drawn anew puts it back where it was."""
 MOVED_WITHIN = 1.0
 """Then the key is taken as lost, and pressed again."""
 SHOWN_WITHIN = 1.5
@@ -55,6 +57,8 @@ class Walk:
     pressed_at: float | None = None
     marked: int | None = None
     """Where the mark stood when the last key was pressed."""
+    there_since: float | None = None
+    """Since when the mark is seen on the option."""
     lost_keys: int = 0
     moves: int = 0
     typed: str = ""
@@ -110,7 +114,10 @@ def _moving(walk: Walk, dialog: Dialog, at: float) -> Next:
     if target is None or dialog.marked is None:
         return walk, Action(ending=Ending.STUCK)
     if dialog.marked != target:
-        return _one_step(walk, dialog, target, at)
+        return _one_step(replace(walk, there_since=None), dialog, target, at)
+    walk = replace(walk, there_since=at if walk.there_since is None else walk.there_since)
+    if walk.there_since is None or at - walk.there_since < STEADY_FOR:
+        return walk, WAIT
     return _typing(replace(walk, stage=Stage.TYPED), at) if goal.text else _confirmed(walk, at, "Enter")
 
 

@@ -62,6 +62,16 @@ def read_dialog(lines: Sequence[str], styled: str | None = None) -> Dialog | Non
     )
 
 
+def read_choice(lines: Sequence[str]) -> Dialog | None:
+    """Of a screen that is known to be a dialog: a mark alone makes a list of options, also without any keys."""
+    rows = rows_of(lines)
+    end = last_row(rows)
+    found = marked_list(rows, end, any_mark=True) if end is not None else None
+    if end is None or found is None or len(_filled(rows[found.last + 1 : end + 1])) > BELOW:
+        return None
+    return Dialog(_question(rows, found.first), found.options, found.marked, lines=_lines(rows, found))
+
+
 def read_notice(lines: Sequence[str]) -> Dialog | None:
     """What shows no options but names the keys that lead on: `Enter to continue · Esc to cancel`."""
     rows = rows_of(lines)
@@ -77,12 +87,17 @@ def read_prompt(lines: Sequence[str]) -> Dialog | None:
     """A line that asks for yes or no, to be typed: `Overwrite it? [y/N]`."""
     rows = rows_of(lines)
     end = last_row(rows)
-    found = YES_OR_NO.search(rows[end].text) if end is not None else None
-    if end is None or found is None:
+    if end is None:
         return None
-    yes, no = (found[1] or found[3]).lower(), (found[2] or found[4]).lower()
-    question = rows[end].text[: found.start()].strip() or _question(rows, end)
-    return Dialog(question, (Option("yes", key=yes), Option("no", key=no)), typed=True, lines=_line(rows[end]))
+    # A narrow terminal breaks the line anywhere.
+    for first in (end, end - 1) if end else (end,):
+        text = "".join(row.text for row in rows[first : end + 1])
+        if found := YES_OR_NO.search(text):
+            yes, no = (found[1] or found[3]).lower(), (found[2] or found[4]).lower()
+            question = text[: found.start()].strip() or _question(rows, first)
+            options = (Option("yes", key=yes), Option("no", key=no))
+            return Dialog(question, options, typed=True, lines=range(rows[first].at, rows[end].at + 1))
+    return None
 
 
 def _line(row: Row) -> range:
@@ -111,14 +126,24 @@ def _moves(row: Row, arrows: re.Pattern[str]) -> bool:
 
 
 def _dialog(rows: Sequence[Row], end: int, found: OptionList, marked: int | None) -> Dialog | None:
-    below = [row for row in rows[found.last + 1 : end + 1] if not row.blank]
-    hints = [hint for row in below for hint in _hints(row.text)]
+    below = _filled(rows[found.last + 1 : end + 1])
+    # Some name the keys below their title, and nothing stands below the options.
+    keys = below or _question_rows(rows, found.first)
+    hints = [hint for row in keys for hint in _hints(row.text)]
     if len(below) > BELOW or not _leads_on(below, found, hints):
         return None
     leaves = any("(esc)" in option.words for option in found.options)
     dismiss = "Escape" if leaves else _dismiss(hints)
-    lines = range(rows[found.first].at, rows[found.last].at + 1)
-    return Dialog(_question(rows, found.first), found.options, marked, dismiss=dismiss, lines=lines)
+    question = _question(rows, found.first)
+    return Dialog(question, found.options, marked, dismiss=dismiss, lines=_lines(rows, found))
+
+
+def _lines(rows: Sequence[Row], found: OptionList) -> range:
+    return range(rows[found.first].at, rows[found.last].at + 1)
+
+
+def _filled(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if not row.blank]
 
 
 def _leads_on(below: Sequence[Row], found: OptionList, hints: Sequence[tuple[str, str]]) -> bool:
@@ -182,17 +207,21 @@ def _dismiss(hints: Sequence[tuple[str, str]]) -> str:
 
 
 def _question(rows: Sequence[Row], first: int) -> str:
+    return "\n".join(row.words.strip() for row in _question_rows(rows, first))
+
+
+def _question_rows(rows: Sequence[Row], first: int) -> list[Row]:
     """What stands above the options: up to the edge of the frame, a rule, or what was said before."""
     framed = rows[first].shift > 0
-    said: list[str] = []
+    said: list[Row] = []
     for row in reversed(rows[:first]):
         if row.is_rule and row.shift == 0 and said:
             break
         if not row.blank and (_is_said_before(row, framed=framed) or len(said) >= QUESTION_LINES):
             break
         if not row.blank:
-            said.append(row.words.strip())
-    return "\n".join(reversed(said))
+            said.append(row)
+    return said[::-1]
 
 
 def _is_said_before(row: Row, *, framed: bool) -> bool:

@@ -1,0 +1,90 @@
+"""Qwen Code: hooks by a file in the place of the machine's own settings, which it adds to those of the person."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+from llmc.agents import hooks
+from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.own_home import read_settings
+from llmc.agents.packs import load_pack
+from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
+
+MACHINE_SETTINGS = Path("/etc/qwen-code/settings.json")
+
+
+def launch(order: LaunchOrder) -> Launch:
+    settings = f"{order.settings_dir}/qwen.json"
+    line = command_line(order.program, ("qwen",), _options(order))
+    files = {settings: _settings(order), hooks.script_path(order): hooks.SCRIPT}
+    return Launch(line.argv, {"QWEN_CODE_SYSTEM_SETTINGS_PATH": settings}, files, left_out=line.left_out)
+
+
+def _options(order: LaunchOrder) -> Iterator[Option]:
+    if order.skip_permissions:
+        yield option("--approval-mode", "yolo", lost="it asks before it acts")
+    elif order.skip_permissions is False:
+        yield option("--approval-mode", "default", lost="it may act without asking, if its settings say so")
+    if order.resume:
+        yield option("--resume", order.resume, lost="the conversation from before")
+    if order.model:
+        yield option("--model", order.model, lost="the model that the settings name")
+    if order.role_prompt:
+        yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
+
+
+def _settings(order: LaunchOrder) -> str:
+    """Those of the machine with ours added. Hooks are joined with the person's own, all else comes before theirs."""
+    settings = read_settings(MACHINE_SETTINGS)
+    machine = settings.get("hooks", {})
+    ours = hooks.wired(order, READERS)
+    settings["hooks"] = {**machine, **{name: [*machine.get(name, []), *wired] for name, wired in ours.items()}}
+    settings.setdefault("general", {})["enableAutoUpdate"] = False
+    # A suggested prompt stands in the input line like something that is typed; a dialog would welcome the person back.
+    settings.setdefault("ui", {}).update({"enableFollowupSuggestions": False, "enableWelcomeBack": False})
+    return json.dumps(settings, indent=2)
+
+
+READERS: Mapping[str, hooks.Reader] = {
+    **hooks.USUAL,
+    "PostToolUseFailure": hooks.activity,
+    "StopFailure": hooks.failure,
+}
+
+
+def _pattern(where: Whereabouts) -> str:
+    project = re.sub("[^a-zA-Z0-9]", "-", where.worktree)
+    return f"{escape(where.home)}/.qwen/projects/{project}/chats/*.jsonl"
+
+
+def _line(data: Mapping[str, Any]) -> Line | None:
+    said = data.get("message")
+    if data.get("type") != "user" or not isinstance(said, dict):
+        return None
+    return Line(moment(data.get("timestamp")), texts(said.get("parts")))
+
+
+TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b'"user"',))
+
+
+def agent() -> Agent:
+    return Agent(
+        "qwen",
+        launch,
+        load_pack("qwen"),
+        translate=hooks.read_hooks(READERS),
+        own_commands="/",
+        reports_events=True,
+        reports_start=True,
+        clear_report=("session_start", "clear"),
+        resumes=True,
+        exit_keys=("C-c", "C-c"),
+        transcripts=TRANSCRIPTS,
+        asked_for_help=("",),
+    )
