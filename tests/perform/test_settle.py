@@ -184,8 +184,9 @@ def test_it_goes_on_when_the_cause_is_mended(story: Story) -> None:
     assert (worker.work, worker.session) == (Work.IDLE, Session.UP)
 
 
-def test_a_worktree_that_is_gone_is_said(story: Story) -> None:
+def test_a_worktree_that_is_gone_is_made_again_by_a_start(story: Story) -> None:
     story.begin("adam")
     story.site.host.remove_tree(story.worker("adam").worktree_path)
     ask(story.site, "adam", ev.StartAsked(story.site.now()))
-    assert "is gone; run `llmc doctor`" in story.worker("adam").evidence.detail
+    assert story.worker("adam").session is Session.UP
+    assert story.site.host.is_dir(story.worker("adam").worktree_path)

@@ -130,6 +130,8 @@ def _options(program: InstalledProgram, left_out: tuple[str, ...]) -> Check:
 
 
 def _not_started(result: ev.StepResult) -> Check:
+    if isinstance(result, ev.StartWaits):
+        return Check("prompt", Verdict.FAILED, result.advice or f"it asks at its start: {result.asked}")
     reason = result.reason if isinstance(result, ev.SessionFailed) else "it did not start"
     words = f"{reason} ({result.last_words})" if isinstance(result, ev.SessionFailed) and result.last_words else reason
     # It runs, and shows nothing that its pack knows.

@@ -64,7 +64,8 @@ def _start(
     exclude_own_files(site.host, site.root.git_dir, _own_files(site))
     takes_up = resume if resume in launch.argv else ""  # not where the program does not know how
     pane = _launch(site, worker, step, launch, takes_up)
-    return _follow(site, site.worker(worker.name), step, agent, pane, again_after_choice=again_after_choice)
+    launched = replace(site.worker(worker.name), took_up=takes_up)
+    return _follow(site, launched, step, agent, pane, again_after_choice=again_after_choice)
 
 
 def _follow(
