@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from llmc.core.dialogs.choosing import ALLOWS
 from llmc.core.dialogs.colours import odd_one
 from llmc.core.dialogs.dialog import Dialog, Option
 from llmc.core.dialogs.lists import OptionList, marked_list, unmarked_list
@@ -115,7 +116,7 @@ def _dialog(rows: Sequence[Row], end: int, found: OptionList, marked: int | None
     hints = [hint for row in below for hint in _hints(row.text)]
     if len(below) > BELOW or not _leads_on(below, found, hints):
         return None
-    leaves = any("(esc)" in option.words for option in found.options)
+    leaves = any("(esc)" in option.words and not ALLOWS.search(option.words) for option in found.options)
     dismiss = "Escape" if leaves else _dismiss(hints)
     lines = range(rows[found.first].at, rows[found.last].at + 1)
     return Dialog(_question(rows, found.first), found.options, marked, dismiss=dismiss, lines=lines)
@@ -175,7 +176,7 @@ def _hints(text: str) -> list[tuple[str, str]]:
 
 
 def _dismiss(hints: Sequence[tuple[str, str]]) -> str:
-    return "Escape" if any(key == "Escape" for key, _ in hints) else ""
+    return "Escape" if any(key == "Escape" and not ALLOWS.search(does) for key, does in hints) else ""
 
 
 # --- the question ---------------------------------------------------------------------------------
