@@ -13,6 +13,7 @@ from itertools import dropwhile
 
 from llmc.core.composer import Box, ComposerShape, composer_holds, composer_mixes, find_box, times_shown
 from llmc.core.cues import Cue, View
+from llmc.core.dialogs.choosing import is_choice
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.dialogs.reading import read_dialog, read_notice, read_prompt
 from llmc.core.screen import Screen, cut_cells, lines_of, screen_of
@@ -118,10 +119,10 @@ def read_screen(pack: Pack, screen: Screen) -> Reading:
         found = [(UNKNOWN_DIALOG, {}), *found]
     if found:
         return replace(_decided(pack, view, found, dialog), said=_words(pack, view))
-    if typed is not None:
+    notice = read_notice(view.lines)
+    if typed is not None and (notice is None or not is_choice(notice)):
         guess = Reading("READY", None, GUESS, "composer", pack.label, SUMMARIES["READY"], composer=typed)
         return replace(guess, said=_words(pack, view))
-    notice = read_notice(view.lines)
     if notice is not None:
         return _decided(pack, view, [(UNKNOWN_NOTICE, {})], notice)
     return Reading("UNKNOWN", pack=pack.label, summary="nothing on the screen is recognised")

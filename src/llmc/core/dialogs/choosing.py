@@ -25,10 +25,10 @@ LIFTS = re.compile(
 FOR_GOOD = re.compile(
     r"(?i)\b(?:always|don.t ask|do not ask|(?:never|stop) ask|session|every|all|any|auto(?:matically)?|permanent(?:ly)?"
     r"|remember|parent|forever|for good|from now on|future|until|similar|for \d+ \w+"
-    r"|for (?:this|the|my) (?:\w+ )?(?:project|workspace|repo(?:sitory)?|folder|directory|conversation|chat|day|hour))\b"
+    r"|for (?:this|the|my) (?:\w+ )?(?:project|workspace|repo(?:sitory)?|folder|directory|conversation|day|hour))\b"
 )
 """An answer for more than this once: only for who asks for it by its words."""
-UNSEEN = re.compile(r"(?i)^(?:confirm|select|choose|pick|toggle|submit)\b")
+CHOOSES = re.compile(r"(?i)^(?:confirm|select|choose|pick|toggle)\b")
 """What an Enter does where there is something to choose: nobody knows what, where no options can be read."""
 OWN_TEXT = re.compile(
     r"(?i)\b(?:type|something|other|custom|your own|feedback|tell \w+ what|differently|suggest|none of the above)\b"
@@ -127,8 +127,16 @@ def _refuses(option: Option) -> bool:
 
 def _is_for_once(option: Option) -> bool:
     """What is taken by `yes`: neither a refusal, nor for longer, nor whatever a mark that nobody sees stands on."""
-    unseen = option.key == "Enter" and UNSEEN.search(option.words) is not None
-    return not (unseen or REFUSES.search(option.words) or FOR_GOOD.search(f"{option.words} {option.about}"))
+    return not (_chooses(option) or REFUSES.search(option.words) or FOR_GOOD.search(f"{option.words} {option.about}"))
+
+
+def _chooses(option: Option) -> bool:
+    return option.key == "Enter" and CHOOSES.search(option.words) is not None
+
+
+def is_choice(notice: Dialog) -> bool:
+    """Whether its Enter takes what is marked above it, and not what is typed."""
+    return any(map(_chooses, notice.options))
 
 
 def _by_words(dialog: Dialog, choice: str) -> Goal | None:

@@ -14,7 +14,7 @@ MOST_BETWEEN = 6
 """Lines of remarks between two options."""
 LONGEST_WORDS = 300
 UNSURE_MARKS = ">*"
-"""A prompt, a quotation or a point of a list: marks only in front of a number."""
+"""A prompt, a quotation or a point of a list: marks in front of a number, or where the keys say so."""
 
 NUMBER = r"(?P<number>\d{1,2})[.)](?: {1,3}|(?=[^\s\d]))"
 MARKED = re.compile(rf"^\s*(?P<mark>[❯›▶►▸●◉⦿→➜➤>*]) {{1,3}}(?:{NUMBER})?(?P<words>\S.*)$")
@@ -31,6 +31,8 @@ class OptionList:
     """The last row that belongs to it."""
     places: tuple[int, ...]
     """The row of each option."""
+    sure: bool = True
+    """Its mark is nothing else."""
 
     @property
     def is_numbered(self) -> bool:
@@ -144,8 +146,6 @@ def _width(rows: Sequence[Row]) -> int:
 
 def _around_mark(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionList | None:
     """The lines above and below the marked one that begin in the same column."""
-    if match["mark"] in UNSURE_MARKS:
-        return None
     column, width = match.start("words"), _width(rows)
     above, below = list(_siblings(rows, at, -1, column)), list(_siblings(rows, at, 1, column))
     places: list[int] = []
@@ -160,7 +160,8 @@ def _around_mark(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionLi
     if len(places) < 2:
         return None
     last = below[-1] if below else at
-    return OptionList(tuple(map(_split, said)), places.index(at), places[0], last, tuple(places))
+    sure = match["mark"] not in UNSURE_MARKS
+    return OptionList(tuple(map(_split, said)), places.index(at), places[0], last, tuple(places), sure)
 
 
 def _siblings(rows: Sequence[Row], at: int, step: int, column: int) -> Iterator[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from llmc.core.dialogs.choosing import ALLOWS
+from llmc.core.dialogs.choosing import ALLOWS, CHOOSES
 from llmc.core.dialogs.colours import odd_one
 from llmc.core.dialogs.dialog import Dialog, Option
 from llmc.core.dialogs.lists import OptionList, marked_list, unmarked_list
@@ -37,6 +37,8 @@ HINT = re.compile(
     r"(?: key)?(?: again)?(?: to| =)? (?P<does>\S.*?)\W{0,2}$"
 )
 BETWEEN_HINTS = re.compile(r" {0,2}[·•|,] {1,2}|\s{2,}| (?=or esc)")
+ARROW_KEYS = re.compile(r"(?i)\(.{0,40}\b(?:arrow keys|arrows)\b.{0,40}\)$")
+"""Some name the keys behind the question: `? Install it? (Use arrow keys)`."""
 UP_AND_DOWN = re.compile(r"[↑↓]")
 LEFT_AND_RIGHT = re.compile(r"⇆|↔|← ?/? ?→")
 CONFIRMS = re.compile(r"(?i)\benter\b|↵|⏎")
@@ -114,7 +116,8 @@ def _moves(row: Row, arrows: re.Pattern[str]) -> bool:
 def _dialog(rows: Sequence[Row], end: int, found: OptionList, marked: int | None) -> Dialog | None:
     below = [row for row in rows[found.last + 1 : end + 1] if not row.blank]
     hints = [hint for row in below for hint in _hints(row.text)]
-    if len(below) > BELOW or not _leads_on(below, found, hints):
+    above = next((row.text for row in reversed(rows[: found.first]) if not row.blank), "")
+    if len(below) > BELOW or not _leads_on(above, below, found, hints):
         return None
     leaves = any("(esc)" in option.words and not ALLOWS.search(option.words) for option in found.options)
     dismiss = "Escape" if leaves else _dismiss(hints)
@@ -122,14 +125,16 @@ def _dialog(rows: Sequence[Row], end: int, found: OptionList, marked: int | None
     return Dialog(_question(rows, found.first), found.options, marked, dismiss=dismiss, lines=lines)
 
 
-def _leads_on(below: Sequence[Row], found: OptionList, hints: Sequence[tuple[str, str]]) -> bool:
+def _leads_on(above: str, below: Sequence[Row], found: OptionList, hints: Sequence[tuple[str, str]]) -> bool:
     """Below the options stand the keys, if anything; more conversation means that the dialog is quoted.
 
     A line with a mark is common in any text: without numbers only the keys make a dialog of it.
     """
     if any(SPOKEN.match(row.text) and not _hints(row.text) for row in below):
         return False
-    return found.is_numbered or any(key == "Enter" for key, _ in hints)
+    if found.is_numbered or ARROW_KEYS.search(above):
+        return True
+    return any(key == "Enter" and (found.sure or CHOOSES.search(does)) for key, does in hints)
 
 
 # --- options side by side, and keys that are named ------------------------------------------------
