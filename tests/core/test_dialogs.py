@@ -348,3 +348,20 @@ def test_a_key_takes_no_text() -> None:
     dialog = Dialog("Run it?", (Option("Yes", key="y"), Option("Tell it what to do", key="t")))
     with pytest.raises(NoSuchAnswerError):
         goal_for(dialog, "use the other one")
+
+
+def test_its_id_does_not_depend_on_a_clock_in_its_question() -> None:
+    asked = [Dialog(f"⠋ Run it? {clock}", (Option("Yes"), Option("No"))) for clock in ("(2s)", "(1m 12s)", "in 9 s")]
+    assert len({dialog.id for dialog in asked}) == 1
+    assert Dialog("Run 2?", asked[0].options).id != Dialog("Run 3?", asked[0].options).id
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "? Install it? (Use arrow keys)\n❯ Yes\n  No\n",
+        "? Install it?\n> Yes\n  No\n\n Enter to select · Esc to cancel\n",
+    ],
+)
+def test_keys_that_are_named_make_a_dialog_of_a_list(text: str) -> None:
+    assert (words(read(text)), read(text).marked) == (["Yes", "No"], 0)
