@@ -64,6 +64,14 @@ def test_a_draft_is_read():
     assert read(box("❯\u00a0half a thou")).composer == "half a thou"
 
 
+@pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
+@pytest.mark.parametrize("typed", [("1. Do this", "  2. Do that"), ("It asks:", "  ❯ 1. Yes", "    2. No")])
+def test_a_list_that_is_typed_is_no_dialog(typed):
+    reading = read(box(f"❯\u00a0{typed[0]}", *typed[1:]), Pack("test", RULED))
+    assert (reading.state, reading.dialog) == ("READY", None)
+    assert reading.composer == "\n".join(typed)
+
+
 def test_busy_is_seen_although_the_composer_is_there():
     reading = read(box(above="✻ Working… (3s)"))
     assert (reading.state, reading.cue, reading.composer, reading.summary) == ("BUSY", "spinner", "", "is Working")

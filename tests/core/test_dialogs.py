@@ -11,7 +11,7 @@ from llmc.agents.packs.examples import recorded_screen
 from llmc.config import CLI_AGENTS
 from llmc.core.classify import read_screen
 from llmc.core.dialogs.choosing import Goal, NoSuchAnswerError, Ways, goal_for
-from llmc.core.dialogs.dialog import Dialog
+from llmc.core.dialogs.dialog import Dialog, Option
 from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, read_prompt
 from llmc.core.patterns import safe_pattern
 from llmc.core.screen import lines_of, screen_of
@@ -373,3 +373,77 @@ def test_yes_never_takes_more_than_this_once() -> None:
     )
     assert taken(dialog, "yes") == "Allow once"
     assert taken(dialog, "no") == "No, suggest changes"
+
+
+def numbered(*options: str, keys: str = "") -> Dialog:
+    marks = "❯" + " " * len(options)
+    return read(
+        "\n".join(["Do it?", "", *(f"{marks[n]} {n + 1}. {words}" for n, words in enumerate(options)), "", keys])
+    )
+
+
+@pytest.mark.parametrize(
+    "dialog",
+    [
+        numbered("Yes, and don't ask again", "No"),
+        numbered("Allow forever", "Deny"),
+        numbered("Yes, for this project", "No"),
+        numbered("Allow    for every command from now on", "Deny"),
+        Dialog("Run it?", (Option("always allow", key="Enter"), Option("cancel", key="Escape")), dismiss="Escape"),
+        Dialog("( ) Once\n(•) Always", (Option("confirm", key="Enter"), Option("cancel", key="Escape"))),
+    ],
+)
+def test_yes_takes_nothing_that_holds_for_longer_or_that_nobody_sees(dialog: Dialog) -> None:
+    with pytest.raises(NoSuchAnswerError):
+        goal_for(dialog, "yes")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("Yes", "Don't ask again", "Back"),
+        ("Yes", "Never ask me again"),
+        ("Stop asking", "Go back"),
+        ("Workspace only", "No sandbox"),
+        ("Exit plan mode and start coding", "Keep planning"),
+    ],
+)
+def test_no_takes_nothing_that_gives_more_freedom(options: tuple[str, ...]) -> None:
+    with pytest.raises(NoSuchAnswerError):
+        goal_for(numbered(*options), "no")
+
+
+@pytest.mark.parametrize(
+    "refusal", ["No", "No thanks", "No (esc)", "Not now", "Never mind", "Don't allow", "Cancel all"]
+)
+def test_no_takes_what_refuses(refusal: str) -> None:
+    assert taken(numbered("Yes", refusal), "no") == refusal
+
+
+def test_an_escape_that_agrees_is_no_refusal() -> None:
+    dialog = numbered("Yes", "Later", keys=" Enter to confirm · Esc to accept defaults")
+    with pytest.raises(NoSuchAnswerError):
+        goal_for(dialog, "no")
+
+
+def test_a_key_takes_no_text() -> None:
+    dialog = Dialog("Run it?", (Option("Yes", key="y"), Option("Tell it what to do", key="t")))
+    with pytest.raises(NoSuchAnswerError):
+        goal_for(dialog, "use the other one")
+
+
+def test_its_id_does_not_depend_on_a_clock_in_its_question() -> None:
+    asked = [Dialog(f"⠋ Run it? {clock}", (Option("Yes"), Option("No"))) for clock in ("(2s)", "(1m 12s)", "in 9 s")]
+    assert len({dialog.id for dialog in asked}) == 1
+    assert Dialog("Run 2?", asked[0].options).id != Dialog("Run 3?", asked[0].options).id
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "? Install it? (Use arrow keys)\n❯ Yes\n  No\n",
+        "? Install it?\n> Yes\n  No\n\n Enter to select · Esc to cancel\n",
+    ],
+)
+def test_keys_that_are_named_make_a_dialog_of_a_list(text: str) -> None:
+    assert (words(read(text)), read(text).marked) == (["Yes", "No"], 0)

@@ -136,3 +136,50 @@ def test_a_text_is_seen_at_its_option_before_it_is_submitted(at_once: bool, text
     assert walk(screen, goal_for(dialog, text)) is Ending.TAKEN
     assert screen.typed == text
     assert screen.taken == "Type something."
+
+
+CODEX = Dialog(
+    "Run it?",
+    (Option("Yes, proceed (y)", 1), Option("No, and tell Codex what to do differently (esc)", 2)),
+    marked=0,
+)
+
+
+@dataclass
+class Shortcuts(Screen):
+    """Every letter takes the option that names it; an Enter at the refusal leads back to the input line."""
+
+    def type(self, text: str) -> None:
+        if self.dialog is not None and "y" in text:
+            self.taken, self.dialog = "Yes, proceed (y)", None
+        self.typed += text
+
+
+def test_a_text_never_takes_an_option_by_a_letter_in_it() -> None:
+    screen = Shortcuts(CODEX)
+    assert walk(screen, goal_for(CODEX, "try another way")) is Ending.TAKEN
+    assert (screen.taken, screen.typed) == (CODEX.options[1].words, "try another way")
+
+
+@dataclass
+class Replaced(Screen):
+    """Another dialog comes with the first letter, or with the first Enter."""
+
+    other: Dialog = field(default_factory=lambda: Dialog("Delete it all?", (Option("Yes"), Option("No")), marked=0))
+
+    def type(self, text: str) -> None:
+        self.dialog = self.other
+
+    def press(self, key: str) -> None:
+        super().press(key)
+        if key == "Enter":
+            self.dialog = self.other
+
+
+@pytest.mark.lesson(53, "an answer to a dialog that has changed meanwhile is refused")
+@pytest.mark.parametrize(("text", "pressed"), [("the other one", ["Down"]), ("2 of them", ["Down", "Enter"])])
+def test_a_text_is_no_answer_to_the_dialog_that_came_instead(text: str, pressed: list[str]) -> None:
+    dialog = Dialog("Which?", (Option("This"), Option("Type something.")), marked=0)
+    screen = Replaced(dialog)
+    assert walk(screen, goal_for(dialog, text)) is Ending.CHANGED
+    assert (screen.pressed, screen.typed) == (pressed, "")

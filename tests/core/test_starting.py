@@ -112,3 +112,14 @@ def test_of_an_agent_that_nobody_knows_the_words_in_its_input_line_are_a_hint() 
 
 def test_who_reports_but_shows_nothing_known_is_ready_when_its_screen_rests() -> None:
     assert ending(look(UNKNOWN), manners=replace(KNOWN, screen_unknown=True)) == Ready(False)
+
+
+@pytest.mark.lesson(41, "options are chosen by their words, and a dialog that nobody knows is a question at once")
+def test_a_dialog_whose_question_never_rests_is_told_too() -> None:
+    def ticks(at: float) -> Look:
+        dialog = replace(TRUST, question=f"Trust it? ({at:.1f} s)")
+        return look(asks(None, dialog), digest=str(at))
+
+    [(at, action)] = begins(ticks)
+    assert isinstance(action, Waits)
+    assert at < 10

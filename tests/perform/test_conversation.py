@@ -33,6 +33,8 @@ AWKWARD = [
     "ends with a semicolon;",
     "tabs\tand\nnewlines\n\n  and indents",
     "emoji 🙂🏽, CJK 漢字, combining e\u0301, right to left שלום, quotes '\"`$(x) #{pane_id} \\;",
+    "1. Do this\n2. Do that\n3. And that",
+    "❯ 1. Yes\n  2. No\n\n Enter to confirm · Esc to cancel",
     "long " + "word " * 4000 + "end",
 ]
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 
-from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box, times_shown
+from llmc.core.composer import Box, ComposerShape, composer_holds, composer_mixes, find_box, times_shown
 from llmc.core.cues import Cue, View
+from llmc.core.dialogs.choosing import is_choice
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, read_prompt
 from llmc.core.screen import Screen, cut_cells, lines_of, screen_of
@@ -120,10 +121,10 @@ def read_screen(pack: Pack, screen: Screen) -> Reading:
         found = [(UNKNOWN_DIALOG, {}), *found]
     if found:
         return replace(_decided(pack, view, found, dialog), said=_words(pack, view))
-    if typed is not None:
+    notice = read_notice(view.lines)
+    if typed is not None and (notice is None or not is_choice(notice)):
         guess = Reading("READY", None, GUESS, "composer", pack.label, SUMMARIES["READY"], composer=typed)
         return replace(guess, said=_words(pack, view))
-    notice = read_notice(view.lines)
     if notice is not None:
         return _decided(pack, view, [(UNKNOWN_NOTICE, {})], notice)
     return Reading("UNKNOWN", pack=pack.label, summary="nothing on the screen is recognised")
@@ -137,8 +138,16 @@ UNKNOWN_NOTICE = Cue("notice", "NEEDS_CONFIRMATION", (), detail="notice", confid
 def _open_dialog(view: View) -> Dialog | None:
     """The dialog at the end of the screen. What stands above the input line is over, or quoted."""
     dialog = read_dialog(view.lines, view.screen.styled)
-    over = dialog is not None and view.box is not None and view.box.first >= dialog.lines.stop
-    return None if over else dialog
+    if dialog is None or view.box is None:
+        return dialog
+    return None if view.box.first >= dialog.lines.stop or _is_typed(dialog, view.box, view.lines) else dialog
+
+
+def _is_typed(dialog: Dialog, box: Box, lines: Sequence[str]) -> bool:
+    """Whether the options are the numbers of a list that somebody types: nothing is asked in the input box."""
+    first = dialog.lines.start
+    inside = box.closed and box.first <= first < box.end
+    return inside and (box.prompted or first <= box.first + 1) and read_notice(lines) is None
 
 
 def _words(pack: Pack, view: View) -> str:

@@ -50,6 +50,10 @@ class Box:
     text: str
     width: int = 0
     """Where its frame tells: what stands to the right of it is another part of the screen."""
+    closed: bool = False
+    """Its form tells where it ends."""
+    prompted: bool = False
+    """Nothing is an input box of this form without its prompt."""
 
 
 def find_composer(shape: ComposerShape, lines: Sequence[str]) -> str | None:
@@ -72,7 +76,8 @@ def _find_box(shape: ComposerShape, lines: Sequence[str]) -> Box | None:
         return None
     text = "\n".join(_typed(shape.prompt, _without_edge(shape, line)) for line in inside).strip()
     empty = shape.hint is not None and shape.hint.fullmatch(text)
-    return Box(first, end, "" if empty else text, width)
+    closed = any(edge is not None for edge in (shape.rule, shape.bottom, shape.top, shape.footer))
+    return Box(first, end, "" if empty else text, width, closed, shape.prompt.match("") is None)
 
 
 def _typed(prompt: re.Pattern[str], line: str) -> str:

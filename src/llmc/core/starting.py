@@ -20,6 +20,8 @@ DRAWN_FOR = 0.4
 """A dialog that is drawn anew in the moment of its answer may take another option."""
 STAYS_FOR = 1.5
 """A dialog that was not seen to change for so long waits for somebody."""
+MOVES_FOR = 4.0
+"""So does one that shows the same options for so long, whatever else moves on the screen."""
 TRY_AGAIN_AFTER = 3.0
 MOST_TRIES = 3
 RESTS_FOR = 3.0
@@ -62,6 +64,9 @@ class Progress:
     ready_since: float | None = None
     digest: str = ""
     rests_since: float = 0.0
+    options: str | None = None
+    """Of the dialog that was seen last."""
+    asks_since: float = 0.0
     tries: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     """How often each dialog was answered, by its id."""
     tried_at: float | None = None
@@ -95,7 +100,8 @@ Next = tuple[Progress, Action]
 def advance(progress: Progress, look: Look, manners: Manners) -> Next:
     progress = _seen(progress, look)
     if look.reading.state == "NEEDS_CONFIRMATION" and look.reading.dialog is not None:
-        return _dialog(replace(progress, ready_since=None), look, look.reading.dialog)
+        return _dialog(_asked(progress, look), look, look.reading.dialog)
+    progress = replace(progress, options=None)
     if (ready := _ready(progress, look, manners)) is None:
         return replace(progress, ready_since=None), _not_yet(progress, look, manners)
     progress = replace(progress, ready_since=progress.ready_since or look.at)
@@ -113,18 +119,25 @@ def _seen(progress: Progress, look: Look) -> Progress:
     return progress
 
 
+def _asked(progress: Progress, look: Look) -> Progress:
+    options = look.reading.dialog.listed if look.reading.dialog is not None else None
+    since = progress.asks_since if options == progress.options else look.at
+    return replace(progress, ready_since=None, options=options, asks_since=since)
+
+
 def _dialog(progress: Progress, look: Look, dialog: Dialog) -> Next:
     cue = look.reading.matched
     goal = goal_by_pattern(dialog, cue.choose) if cue is not None and cue.choose is not None else None
     tries = progress.tries.get(dialog.id, 0)
     if tries and progress.tried_at is not None and look.at - progress.tried_at < TRY_AGAIN_AFTER:
         return progress, None
-    if look.at - progress.rests_since < DRAWN_FOR:
+    moves = look.at - progress.asks_since < MOVES_FOR
+    if look.at - progress.rests_since < DRAWN_FOR and moves:
         return progress, None
     if goal is not None and tries < MOST_TRIES:
         tried = MappingProxyType({**progress.tries, dialog.id: tries + 1})
         return replace(progress, tries=tried, tried_at=look.at), goal
-    if look.at - progress.rests_since < STAYS_FOR:
+    if look.at - progress.rests_since < STAYS_FOR and moves:
         return progress, None
     return progress, Waits(dialog, cue.advice if cue is not None else "")
 

@@ -34,7 +34,8 @@ def interrupt(site: Site, worker: Worker, within: float) -> Interruption:
     """The caller acts for the worker, and everything that it has reported before is known."""
     began = time.monotonic()
     if worker.session is not Session.UP:
-        return Interruption(worker.name, Ended.IDLE, Witness.NONE, 0, "its agent does not run")
+        reason = "it has not started yet" if worker.session is Session.STARTING else "its agent does not run"
+        return Interruption(worker.name, Ended.IDLE, Witness.NONE, 0, reason)
     with lock_terminal(site, worker):
         action = _drive(site, worker, within)
     elapsed = int((time.monotonic() - began) * 1000)

@@ -14,12 +14,22 @@ ALLOWS = re.compile(
     r"(?i)^(?:yes|allow|approve|accept|proceed|continue|confirm|ok(?:ay)?|trust|run|apply|agree|i (?:trust|accept))\b"
 )
 REFUSES = re.compile(
-    r"(?i)^(?:no(?!ne of)|deny|reject|refuse|cancel|don.t|do not|decline|disallow|never|exit|quit|abort|stop|dismiss)\b"
+    r"(?i)^(?:no(?=[^\w\s]|\s*$|\s+(?:[^\w\s]|thank|keep|stay|go back|exit|i\b|don.t|do not))|deny|reject|refuse|cancel"
+    r"|not now|don.t|do not|decline|disallow|never|exit|quit|abort|stop|dismiss)(?!\w)"
 )
+"""`No sandbox` refuses nothing."""
+LIFTS = re.compile(
+    r"(?i)^(?:don.t|do not|never|no|stop|quit)\W+(?:\w+\W+)?(?:ask|prompt|confirm|warn|remind)|^exit plan\b"
+)
+"""What begins like a refusal, and gives more freedom: `Don't ask again`, `Exit plan mode and start coding`."""
 FOR_GOOD = re.compile(
-    r"(?i)\b(?:always|don.t ask|do not ask|session|every|all|any|auto(?:matically)?|permanently|remember|parent)\b"
+    r"(?i)\b(?:always|don.t ask|do not ask|(?:never|stop) ask|session|every|all|any|auto(?:matically)?|permanent(?:ly)?"
+    r"|remember|parent|forever|for good|from now on|future|until|similar|for \d+ \w+"
+    r"|for (?:this|the|my) (?:\w+ )?(?:project|workspace|repo(?:sitory)?|folder|directory|conversation|day|hour))\b"
 )
 """An answer for more than this once: only for who asks for it by its words."""
+CHOOSES = re.compile(r"(?i)^(?:confirm|select|choose|pick|toggle)\b")
+"""What an Enter does where there is something to choose: nobody knows what, where no options can be read."""
 OWN_TEXT = re.compile(
     r"(?i)\b(?:type|something|other|custom|your own|feedback|tell \w+ what|differently|suggest|none of the above)\b"
 )
@@ -92,13 +102,10 @@ def _numbered(dialog: Dialog, number: int, choice: str) -> Goal:
 def _agreeing(dialog: Dialog, ways: Ways) -> Goal:
     if ways.yes is not None and (goal := goal_by_pattern(dialog, ways.yes)):
         return goal
-    fits = [at for at, option in enumerate(dialog.options) if ALLOWS.search(option.words) and not _refuses(option)]
-    narrow = [at for at in fits if not FOR_GOOD.search(dialog.options[at].words)]
-    if len(narrow) == 1 or (not narrow and len(fits) == 1):
-        return _taking(dialog, (narrow or fits)[0])
-    enter = [at for at, option in enumerate(dialog.options) if option.key == "Enter"]
-    if not fits and len(enter) == 1:
-        return _taking(dialog, enter[0])
+    fits = [at for at, option in enumerate(dialog.options) if ALLOWS.search(option.words) or option.key == "Enter"]
+    once = [at for at in fits if _is_for_once(dialog.options[at])]
+    if len(once) == 1:
+        return _taking(dialog, once[0])
     raise NoSuchAnswerError(f"it is not clear which option of the open dialog is {'yes'!r}", _choices(dialog))
 
 
@@ -115,7 +122,21 @@ def _refusing(dialog: Dialog, ways: Ways) -> Goal:
 
 
 def _refuses(option: Option) -> bool:
-    return REFUSES.search(option.words) is not None
+    return REFUSES.search(option.words) is not None and LIFTS.search(option.words) is None
+
+
+def _is_for_once(option: Option) -> bool:
+    """What is taken by `yes`: neither a refusal, nor for longer, nor whatever a mark that nobody sees stands on."""
+    return not (_chooses(option) or REFUSES.search(option.words) or FOR_GOOD.search(f"{option.words} {option.about}"))
+
+
+def _chooses(option: Option) -> bool:
+    return option.key == "Enter" and CHOOSES.search(option.words) is not None
+
+
+def is_choice(notice: Dialog) -> bool:
+    """Whether its Enter takes what is marked above it, and not what is typed."""
+    return any(map(_chooses, notice.options))
 
 
 def _by_words(dialog: Dialog, choice: str) -> Goal | None:
@@ -138,8 +159,8 @@ def _by_words(dialog: Dialog, choice: str) -> Goal | None:
 def _own_text(dialog: Dialog, choice: str) -> Goal:
     if dialog.typed and choice.strip():
         return Goal(dialog, text=choice)
-    fits = [at for at, option in enumerate(dialog.options) if OWN_TEXT.search(option.words) and not _refuses(option)]
-    fits = fits or [at for at, option in enumerate(dialog.options) if OWN_TEXT.search(option.words)]
+    takes = [at for at, option in enumerate(dialog.options) if OWN_TEXT.search(option.words) and not option.key]
+    fits = [at for at in takes if not _refuses(dialog.options[at])] or takes
     if choice.strip() and fits:
         return Goal(dialog, fits[0], text=choice)
     raise NoSuchAnswerError(f"the open dialog cannot be answered with {choice!r}", _choices(dialog))

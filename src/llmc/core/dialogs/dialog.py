@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
+
+CLOCK = re.compile(r"(?i)\((?:\d+ ?m(?:in)? ?)?\d+ ?s(?:ec(?:onds?)?)?\)|\bin \d+ ?s(?:ec(?:onds?)?)?\b")
+"""What counts the seconds of a dialog: `(12s)`, `in 30 seconds`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,13 @@ class Dialog:
     @property
     def id(self) -> str:
         """The same for as long as the same thing is asked, wherever lines are broken and the mark stands."""
-        said = "\0".join(bare(text) for text in (self.question, *(option.words for option in self.options)))
+        said = "\0".join((self.asks, *(bare(option.words) for option in self.options)))
         return hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+    @property
+    def asks(self) -> str:
+        """The letters of its question, at whatever second."""
+        return bare(CLOCK.sub("", self.question))
 
     def number_of(self, at: int) -> int:
         """What a person calls this option."""
@@ -60,8 +69,7 @@ def is_same(one: Dialog, other: Dialog) -> bool:
         return True
     words = {bare(option.words) for option in one.options}
     shared = sum(bare(option.words) in words for option in other.options)
-    same_question = bare(one.question) == bare(other.question)
-    return same_question and bool(shared) and shared * 2 >= max(len(one.options), len(other.options))
+    return one.asks == other.asks and bool(shared) and shared * 2 >= max(len(one.options), len(other.options))
 
 
 def said_in_a_line(dialog: Dialog) -> str:

@@ -14,7 +14,7 @@ MOST_BETWEEN = 6
 """Lines of remarks between two options."""
 LONGEST_WORDS = 300
 UNSURE_MARKS = ">*"
-"""A prompt, a quotation or a point of a list: marks only in front of a number."""
+"""A prompt, a quotation or a point of a list: marks in front of a number, or where the keys say so."""
 
 NUMBER = r"(?P<bracket>\[)?(?P<number>\d{1,2})(?(bracket)\]|[.)])(?: {1,3}|(?=[^\s\d]))"
 MARKED = re.compile(rf"^\s*(?P<mark>[❯›▶►▸●◉⦿→➜➤>*]) {{1,3}}(?:{NUMBER})?(?P<words>\S.*)$")
@@ -31,19 +31,19 @@ class OptionList:
     """The last row that belongs to it."""
     places: tuple[int, ...]
     """The row of each option."""
+    sure: bool = True
+    """Its mark is nothing else."""
 
     @property
     def is_numbered(self) -> bool:
         return self.options[0].number is not None
 
 
-def marked_list(rows: Sequence[Row], end: int, *, any_mark: bool = False) -> OptionList | None:
-    """The lowest list of which one option has a mark. With `any_mark`, what may as well be a quotation is one."""
+def marked_list(rows: Sequence[Row], end: int) -> OptionList | None:
+    """The lowest list of which one option has a mark."""
     for at in range(end, -1, -1):
         match = MARKED.match(rows[at].words)
         if match is None:
-            continue
-        if match["mark"] in UNSURE_MARKS and not (any_mark or match["number"]):
             continue
         found = _around_number(rows, at, match) if match["number"] else _around_mark(rows, at, match)
         if found is not None:
@@ -163,7 +163,8 @@ def _around_mark(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionLi
     if len(places) < 2:
         return None
     last = below[-1] if below else at
-    return OptionList(tuple(map(_split, said)), places.index(at), places[0], last, tuple(places))
+    sure = match["mark"] not in UNSURE_MARKS
+    return OptionList(tuple(map(_split, said)), places.index(at), places[0], last, tuple(places), sure)
 
 
 def _paragraphs(rows: Sequence[Row], at: int, match: re.Match[str]) -> OptionList | None:

@@ -22,6 +22,8 @@ GONE_WITHIN = 5.0
 LOST_KEYS = 4
 PIECE = 40
 SHORTEST_PIECE = 3
+SHORTCUT = re.compile(r"\([a-z]\)$")
+"""The letter that takes an option at once."""
 
 
 class Stage(StrEnum):
@@ -85,7 +87,7 @@ def advance(walk: Walk, look: Look) -> Next:
     if walk.stage is Stage.CONFIRMED:
         return walk, _after_confirming(walk, look, same=same)
     if walk.stage is Stage.TYPED:
-        return _typed(walk, look)
+        return _typed(walk, look, same=same)
     if look.dialog is None or not same:
         return walk, Action(ending=Ending.CHANGED)
     return _moving(walk, look.dialog, look.at)
@@ -148,24 +150,42 @@ def _one_step(walk: Walk, dialog: Dialog, target: int, at: float) -> Next:
 def _typing(walk: Walk, at: float) -> Next:
     """The beginning of the text: a digit in it might take another option where the text is not wanted yet."""
     piece = re.split(r"\d", walk.goal.text, maxsplit=1)[0][:PIECE]
-    if len(piece.strip()) < SHORTEST_PIECE:
+    if len(piece.strip()) < SHORTEST_PIECE or _takes_letters(walk.goal.dialog):
         return _opened(walk, at)
     return replace(walk, typed=piece, pressed_at=at), Action(text=piece)
+
+
+def _takes_letters(dialog: Dialog) -> bool:
+    """`Yes, proceed (y)`: any word with that letter would take it."""
+    return any(SHORTCUT.search(option.words) for option in dialog.options)
 
 
 def _opened(walk: Walk, at: float) -> Next:
     return replace(walk, opened=True, typed="", pressed_at=at), Action(key="Enter")
 
 
-def _typed(walk: Walk, look: Look) -> Next:
+def _typed(walk: Walk, look: Look, *, same: bool) -> Next:
     """The text is seen before it is submitted. Some options take one only after they were chosen."""
     text = walk.goal.text
     if walk.opened and not walk.typed:
-        return replace(walk, typed=text, pressed_at=look.at), Action(text=text)
+        return _into_the_opened(walk, look, same=same)
     if look.shows_text and walk.typed == text:
         return _confirmed(walk, look.at, "Enter")
     if look.shows_text:
         return replace(walk, typed=text, pressed_at=look.at), Action(text=text[len(walk.typed) :])
     if not _waited(walk, look.at, SHOWN_WITHIN):
         return walk, WAIT
-    return (walk, Action(ending=Ending.STAYS)) if walk.opened else _opened(walk, look.at)
+    if walk.opened:
+        return walk, Action(ending=Ending.STAYS)
+    marked = look.dialog is not None and look.dialog.marked == walk.goal.option
+    return _opened(walk, look.at) if same and marked else (walk, Action(ending=Ending.CHANGED))
+
+
+def _into_the_opened(walk: Walk, look: Look, *, same: bool) -> Next:
+    """The text goes to what the Enter has opened, and never to the options of another dialog."""
+    if look.dialog is not None and look.dialog.options and not same:
+        return walk, Action(ending=Ending.CHANGED)
+    if same and _takes_letters(walk.goal.dialog):
+        return (walk, Action(ending=Ending.STAYS)) if _waited(walk, look.at, GONE_WITHIN) else (walk, WAIT)
+    text = walk.goal.text
+    return replace(walk, typed=text, pressed_at=look.at), Action(text=text)

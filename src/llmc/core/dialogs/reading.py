@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from llmc.core.dialogs.choosing import ALLOWS, CHOOSES
 from llmc.core.dialogs.colours import odd_one
 from llmc.core.dialogs.dialog import Dialog, Option
 from llmc.core.dialogs.lists import OptionList, marked_list, unmarked_list
@@ -36,6 +37,8 @@ HINT = re.compile(
     r"(?: key)?(?: again)?(?: to| =)? (?P<does>\S.*?)\W{0,2}$"
 )
 BETWEEN_HINTS = re.compile(r" {0,2}[·•|,] {1,2}|\s{2,}| (?=or esc)")
+ARROW_KEYS = re.compile(r"(?i)\(.{0,40}\b(?:arrow keys|arrows)\b.{0,40}\)$")
+"""Some name the keys behind the question: `? Install it? (Use arrow keys)`."""
 UP_AND_DOWN = re.compile(r"[↑↓]")
 LEFT_AND_RIGHT = re.compile(r"⇆|↔|← ?/? ?→")
 CONFIRMS = re.compile(r"(?i)\benter\b|↵|⏎")
@@ -66,7 +69,7 @@ def read_choice(lines: Sequence[str]) -> Dialog | None:
     """Of a screen that is known to be a dialog: a mark alone makes a list of options, also without any keys."""
     rows = rows_of(lines)
     end = last_row(rows)
-    found = marked_list(rows, end, any_mark=True) if end is not None else None
+    found = marked_list(rows, end) if end is not None else None
     if end is None or found is None or len(_filled(rows[found.last + 1 : end + 1])) > BELOW:
         return None
     return Dialog(_question(rows, found.first), found.options, found.marked, lines=_lines(rows, found))
@@ -130,9 +133,10 @@ def _dialog(rows: Sequence[Row], end: int, found: OptionList, marked: int | None
     # Some name the keys below their title, and nothing stands below the options.
     keys = below or _question_rows(rows, found.first)
     hints = [hint for row in keys for hint in _hints(row.text)]
-    if len(below) > BELOW or not _leads_on(below, found, hints):
+    above = next((row.text for row in reversed(rows[: found.first]) if not row.blank), "")
+    if len(below) > BELOW or not _leads_on(above, below, found, hints):
         return None
-    leaves = any("(esc)" in option.words for option in found.options)
+    leaves = any("(esc)" in option.words and not ALLOWS.search(option.words) for option in found.options)
     dismiss = "Escape" if leaves else _dismiss(hints)
     question = _question(rows, found.first)
     return Dialog(question, found.options, marked, dismiss=dismiss, lines=_lines(rows, found))
@@ -146,14 +150,16 @@ def _filled(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if not row.blank]
 
 
-def _leads_on(below: Sequence[Row], found: OptionList, hints: Sequence[tuple[str, str]]) -> bool:
+def _leads_on(above: str, below: Sequence[Row], found: OptionList, hints: Sequence[tuple[str, str]]) -> bool:
     """Below the options stand the keys, if anything; more conversation means that the dialog is quoted.
 
     A line with a mark is common in any text: without numbers only the keys make a dialog of it.
     """
     if any(SPOKEN.match(row.text) and not _hints(row.text) for row in below):
         return False
-    return found.is_numbered or any(key == "Enter" for key, _ in hints)
+    if found.is_numbered or ARROW_KEYS.search(above):
+        return True
+    return any(key == "Enter" and (found.sure or CHOOSES.search(does)) for key, does in hints)
 
 
 # --- options side by side, and keys that are named ------------------------------------------------
@@ -200,7 +206,7 @@ def _hints(text: str) -> list[tuple[str, str]]:
 
 
 def _dismiss(hints: Sequence[tuple[str, str]]) -> str:
-    return "Escape" if any(key == "Escape" for key, _ in hints) else ""
+    return "Escape" if any(key == "Escape" and not ALLOWS.search(does) for key, does in hints) else ""
 
 
 # --- the question ---------------------------------------------------------------------------------
