@@ -13,7 +13,6 @@ from llmc.model import Session
 from testing.story import Story, told_in
 
 ASKS_FIRST = testing.asks_first.__file__
-UNKNOWN = "options are chosen by their words, and a dialog that nobody knows is a question at once"
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def shown(story: Story) -> dict[str, object]:
     return worker
 
 
-@pytest.mark.lesson(41, UNKNOWN)
+@pytest.mark.lesson(41, "options are chosen by their words, and a dialog that nobody knows is a question at once")
 @pytest.mark.parametrize("form", ["plain", "numbered", "across", "letters"])
 def test_it_is_told_with_its_options_and_answered(story: Story, form: str) -> None:
     up(story, form)
@@ -67,7 +66,7 @@ def test_it_is_told_with_its_options_and_answered(story: Story, form: str) -> No
     assert story.json("message", "adam", "hello")["outcome"] == "delivered"
 
 
-@pytest.mark.lesson(41, UNKNOWN)
+@pytest.mark.lesson(41, "options are chosen by their words, and a dialog that nobody knows is a question at once")
 def test_up_returns_with_what_stands_open(story: Story) -> None:
     up(story, "plain")
     story.llmc("down", "--yes")
