@@ -384,3 +384,24 @@ def test_what_we_typed_ourselves_and_could_not_submit_is_cleared_before_the_next
     assert story.json("message", "adam", "hello")["outcome"] == "delivered"
     assert "a task that got stuck" not in story.screen("adam").split("hello")[-1]
     assert story.worker("adam").leftover == ""
+
+
+@pytest.mark.parametrize("draft", ["a task that got stuck, with some words of mine", "a task that got stuck with"])
+def test_a_draft_that_begins_like_what_we_left_is_somebodys(story: Story, draft: str) -> None:
+    online(story)
+    story.llmc("config", "set", "policy.input_wait_secs", "1")
+    story.rewrite("adam", leftover="a task that got stuck\nwith a second line\nand a third")
+    story.site.tmux.type_text(story.pane("adam").id, draft)
+    story.until(lambda: draft in story.screen("adam"))
+    assert "draft" in story.json("message", "adam", "hello", code=1)["reason"]
+    assert draft in story.screen("adam")
+
+
+def test_what_we_left_is_over_when_somebody_has_submitted_it(story: Story) -> None:
+    online(story)
+    left = "a task that got stuck\ndemo:nothing"
+    story.rewrite("adam", leftover=left)
+    story.site.tmux.paste(story.pane("adam").id, left.encode(), "left")
+    story.until(lambda: "got stuck" in story.screen("adam"))
+    story.press("adam", "Enter")
+    story.look_until("adam", lambda: story.worker("adam").leftover == "")

@@ -36,6 +36,8 @@ PROMPT_WIDTH = 44
 LEAST_PROMPT_WIDTH = 20
 WHY_WIDTH = 100
 FILES_WIDTH = 60
+ENDS_DIALOG = ("command.answer", "session.ready")
+"""A dialog that was seen before one of these is gone."""
 WATCH_SECS = 2.0
 """Ages grow even if nothing happens."""
 
@@ -118,8 +120,9 @@ def _asked(worker: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any] | Non
     """The dialog that is open, as the daemon last saw it; without a daemon, what stood in the way of the start."""
     if worker["session"] not in ("up", "starting"):
         return None
-    asked = seen.get("asked")
-    if isinstance(asked, dict):
+    asked, evidence = seen.get("asked"), worker.get("evidence") or {}
+    answered = evidence.get("signal") in ENDS_DIALOG
+    if isinstance(asked, dict) and not (answered and evidence["at_unix"] > float(seen.get("last_polled_unix") or 0.0)):
         return asked
     waits = worker["status"] == "needs_input" and worker["session"] == "starting"
     return {"id": None, "text": worker.get("start_dialog"), "options": []} if waits else None

@@ -182,6 +182,16 @@ def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
     return shown == whole or (len(shown) >= CLEARLY_OURS and shown in whole)
 
 
+def composer_keeps(shape: ComposerShape | None, typed: str, text: str) -> bool:
+    """Whether the composer still shows this text: whole, its end, or the placeholder of a long paste.
+
+    Words that only begin like it are somebody else's, who has changed it or writes the like.
+    """
+    shown, whole = _letters(typed), _letters(text)
+    pasted = shape is not None and shape.placeholder is not None and shape.placeholder.search(typed) is not None
+    return composer_holds(shape, typed, text) and (pasted or whole.endswith(shown))
+
+
 def is_only_placeholder(shape: ComposerShape, typed: str) -> bool:
     """Whether the composer shows the sign of a paste, and nothing else."""
     found = shape.placeholder is not None and shape.placeholder.search(typed) is not None

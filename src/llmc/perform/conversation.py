@@ -12,7 +12,7 @@ from llmc.agents.reports import Report
 from llmc.agents.transcripts import Whereabouts, prompts_since
 from llmc.core import events as ev
 from llmc.core.classify import Reading, Screen, composer_holds, composer_mixes, read_screen, times_shown
-from llmc.core.composer import is_part_of
+from llmc.core.composer import composer_keeps, is_part_of
 from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
 from llmc.core.digest import last_line_digests, prompt_digests, text_digest
 from llmc.core.fusion import INTERRUPTED
@@ -75,7 +75,7 @@ class Terminal:
             composer=composer,
             holds_text=composer_holds(shape, composer or "", self.text),
             mixed=composer_mixes(shape, composer or "", self.text),
-            leftover=bool(left) and composer_holds(shape, composer or "", left),
+            leftover=bool(left) and composer_keeps(shape, composer or "", left),
             leftover_rest=bool(left) and is_part_of(composer or "", left),
             unread=self.site.host.has_unread_input(facts.tty),
             busy=reading.state == "BUSY",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from llmc.core import events as ev
+from llmc.core.digest import prompt_digests
 from llmc.core.effects import Notify
 from llmc.core.last_words import last_sentence
 from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch, with_last_words
@@ -32,6 +33,7 @@ def prompt_heard(worker: Worker, event: ev.PromptHeard, policy: Policy) -> Move:
         sent=without_heard(worker.sent, event.sha256),
         conversation=event.conversation or worker.conversation,
         blocked=None,
+        leftover="" if event.sha256 in prompt_digests(worker.leftover) else worker.leftover,
     )
     # A person may have typed into the terminal: the agent works again, whoever asked it to.
     if worker.work in (Work.NEEDS_INPUT, Work.NEEDS_REVIEW) and not _has_ended(worker):
