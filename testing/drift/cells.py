@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from testing.models.conversation import Speaker
 from testing.models.face import Request
 from testing.models.steps import Ask, Commit, Run, Text
 from testing.real_agents import AgentRoot, machine_for, make_empty_root
@@ -196,11 +197,20 @@ def _becomes(root: AgentRoot, status: str) -> None:
 
 
 def _asks(root: AgentRoot) -> None:
-    _attention(root, "NEEDS_CONFIRMATION", "the dialog is not recognised")
+    _attention(root, "NEEDS_CONFIRMATION", lambda: _no_dialog(root))
 
 
-def _attention(root: AgentRoot, state: str, otherwise: str) -> None:
-    _wait(lambda: root.status()["attention"]["state"] == state, lambda: f"{otherwise}: {_told(root)}")
+def _no_dialog(root: AgentRoot) -> str:
+    """A version that does not know the rig's model offers it other tools, and refuses the scripted call by itself."""
+    answered = any(turn.speaker is Speaker.TOOL for turn in _work(root)[-1].turns)
+    return "the scripted call came back without a dialog" if answered else "the dialog is not recognised"
+
+
+def _attention(root: AgentRoot, state: str, otherwise: str | Callable[[], str]) -> None:
+    def told() -> str:
+        return f"{otherwise() if callable(otherwise) else otherwise}: {_told(root)}"
+
+    _wait(lambda: root.status()["attention"]["state"] == state, told)
 
 
 def _work(root: AgentRoot) -> list[Request]:
