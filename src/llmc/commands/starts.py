@@ -61,14 +61,19 @@ class _Progress:
 
     def look(self, workers: Iterable[Worker], panes: dict[str, Pane], screens: str) -> None:
         live = {name for name, pane in panes.items() if not pane.dead}
-        states = {worker.name: _stands(worker, live, self.began) for worker in workers}
+        known = list(workers)
+        states = {worker.name: _stands(worker, live, self.began) for worker in known}
+        begun = {worker.name for worker in known if worker.session is Session.STARTING and worker.session_id in live}
         for name, words in states.items():
-            if words and self.told.get(name) != words:
-                self.told[name] = words
-                self.app.console.say(f"{name}: {words}")
+            self._tell(name, words or ("starting" if name in begun else ""))
         self.settled = all(words for words in states.values())
         if (states, screens) != self.seen:
             self.seen, self.moved_at = (states, screens), time.monotonic()
+
+    def _tell(self, name: str, words: str) -> None:
+        if words and self.told.get(name) != words:
+            self.told[name] = words
+            self.app.console.say(f"{name}: {words}")
 
     @property
     def is_over(self) -> bool:
