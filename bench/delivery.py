@@ -141,7 +141,8 @@ class Receiver:
         began = time.monotonic()
         result, receipt = deliver(site, worker, worker.pending[0], text)
         taken = time.monotonic() - began
-        assert receipt.outcome is Outcome.DELIVERED, receipt
+        # The program never says that a turn is over: what comes after the first text is queued, by its account.
+        assert receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED), receipt
         site.ledger.apply(WORKER, result)
         return taken, self._times()
 

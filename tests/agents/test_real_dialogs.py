@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ def asking_root(real_agent: RealAgent, tmp_path: Path) -> Iterator[AgentRoot]:
     wrapper = tmp_path / "programs" / real_agent.name
     wrapper.parent.mkdir()
     words = {"real": real, "python": sys.executable, "asks": testing.asks_first.__file__, "log": tmp_path / "keys"}
-    wrapper.write_text(WRAPPER.format(**words))
+    wrapper.write_text(WRAPPER.format(**{name: shlex.quote(str(word)) for name, word in words.items()}))
     wrapper.chmod(0o755)
     with machine_for(real_agent, wrapper.parent) as machine:
         made = make_empty_root(machine, tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -135,7 +136,7 @@ def test_an_agent_that_is_a_script_is_known_by_its_own_name(desk: Desk) -> None:
     """As those from npm are: tmux shows only the name of what runs the script."""
     script = desk.home / "codex"
     script.write_text("import time\nprint('\\x1b[2J\\x1b[H', end='', flush=True)\ntime.sleep(1000)\n")
-    desk.llmc("pty", "create", ".", "--name", "shop", "--command", f"{sys.executable} {script}")
+    desk.llmc("pty", "create", ".", "--name", "shop", "--command", shlex.join([sys.executable, str(script)]))
     desk.until(lambda: desk.llmc("pty", "watch", "--once") and desk.status("shop")["cli_type"] == "codex")
     assert desk.status("shop")["pack"].startswith("codex@")
 

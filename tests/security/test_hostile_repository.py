@@ -101,5 +101,5 @@ def test_reports_go_to_the_spool_wherever_the_root_is(tmp_path: Path, directory:
     Path(script_path(order)).write_text(SCRIPT)
     env = {"PATH": os.environ["PATH"], "LLMC_SPOOL": str(spool)}
     subprocess.run(["sh", "-c", hook_command(order, "Stop")], input=b"{}", env=env, cwd=tmp_path, check=True)
-    assert [path.read_text() for path in spool.glob("*.json")] == ['{"hook":"Stop","payload":{}}']
+    assert [path.read_text() for path in spool.glob("*.json")] == ['{"hook":"Stop","session":"","payload":{}}']
     assert not list(tmp_path.rglob("pwned"))

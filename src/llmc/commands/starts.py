@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from llmc.app import App
 from llmc.core.digest import text_digest
 from llmc.core.display import one_line
 from llmc.errors import LlmcError
@@ -21,9 +20,9 @@ STILL_FOR_SECS = 30.0
 """Nothing moves any more: who waits for longer waits in vain."""
 
 
-def wait_for_starts(app: App, site: Site, pid: int, began: float) -> list[Worker]:
+def wait_for_starts(say: Callable[[str], None], site: Site, pid: int, began: float) -> list[Worker]:
     """Until every worker is up, has failed, or asks something; and no longer than something moves."""
-    progress = _Progress(app, began)
+    progress = _Progress(say, began)
     watch = open_watch()
     watch.add(site.root.path, "state", frozenset(("state.json",)))
     try:
@@ -52,7 +51,7 @@ def _screens(site: Site, panes: dict[str, Pane]) -> str:
 class _Progress:
     """Tells each worker's news once."""
 
-    app: App
+    say: Callable[[str], None]
     began: float
     told: dict[str, str] = field(default_factory=dict)
     settled: bool = False
@@ -73,7 +72,7 @@ class _Progress:
     def _tell(self, name: str, words: str) -> None:
         if words and self.told.get(name) != words:
             self.told[name] = words
-            self.app.console.say(f"{name}: {words}")
+            self.say(f"{name}: {words}")
 
     @property
     def is_over(self) -> bool:

@@ -103,11 +103,16 @@ def _detached(app: App, site: Site, args: Namespace) -> Result:
     began = site.now()
     pid = start_in_background(argv, site.root.daemon_log)
     _wait_for_lock(site, pid)
-    app.console.say(f"the daemon runs (pid {pid})")
-    workers = wait_for_starts(app, site, pid, began)
+    say = _silent if args.json else app.console.say
+    say(f"the daemon runs (pid {pid})")
+    workers = wait_for_starts(say, site, pid, began)
     failed = any(worker.status == "error" for worker in workers)
     data = {"pid": pid, "workers": {worker.name: worker.status for worker in workers}}
     return Result(_summary(workers), data, 1 if failed else 0)
+
+
+def _silent(text: str) -> None:
+    """A script waits for the whole answer."""
 
 
 def _summary(workers: list[Worker]) -> str:
