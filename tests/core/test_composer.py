@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.composer import ComposerShape, composer_holds, composer_mixes, find_box, find_composer
+from llmc.agents.packs import load_pack
+from llmc.core.composer import ComposerShape, composer_holds, composer_keeps, composer_mixes, find_box, find_composer
 
 RULED = ComposerShape(
     prompt=re.compile(r"^❯[\s\u00a0]?"),
@@ -209,3 +210,22 @@ def test_a_box_without_any_prompt_sign():
     assert composer(UNSIGNED, f"said\n{LINE}\n\n{LINE}\nfooter") == ""
     assert composer(UNSIGNED, f"said\n{LINE}\none\n\ntwo\n{LINE}\nfooter") == "one\n\ntwo"
     assert composer(UNSIGNED, "said\nfooter") is None
+
+
+@pytest.mark.lesson(10, "a person's draft is waited for, never cleared or added to")
+@pytest.mark.parametrize(
+    ("cli", "typed", "kept"),
+    [
+        ("claude", "[Pasted text #1 +49 lines]", True),
+        ("claude", "[Pasted text #2 +12 lines]", False),
+        ("claude", "[Pasted text #1 +49 lines] and mine", False),
+        ("claude", "[Pasted text #10]", False),
+        ("codex", "[Pasted Content 499 chars]", True),
+        ("codex", "[Pasted Content 4842 chars]", False),
+        ("gemini", "[Pasted Text: 50 lines]", True),
+        ("gemini", "[Pasted Text: 7 lines]", False),
+    ],
+)
+def test_a_paste_of_another_size_is_somebody_elses(cli: str, typed: str, kept: bool) -> None:
+    ours = "\n".join(["one word."] * 50)
+    assert composer_keeps(load_pack(cli).composer, typed, ours) is kept

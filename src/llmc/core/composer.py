@@ -174,7 +174,7 @@ CLEARLY_OURS = 20
 def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
     """Whether the composer shows this text: whole, a part of a long one, or the placeholder of a long paste."""
     if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
-        return not _beside_placeholder(shape.placeholder, typed)
+        return is_only_placeholder(shape, typed)
     shown = _letters(typed)
     if not shown:
         return False
@@ -183,19 +183,35 @@ def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
 
 
 def composer_keeps(shape: ComposerShape | None, typed: str, text: str) -> bool:
-    """Whether the composer still shows this text: whole, its end, or the placeholder of a long paste.
+    """Whether the composer still shows this text: whole, its end, or the placeholder of a paste of its size.
 
-    Words that only begin like it are somebody else's, who has changed it or writes the like.
+    Words that only begin like it are somebody else's, who has changed it or writes the like; a placeholder of another
+    size, or of none, is somebody else's paste.
     """
-    shown, whole = _letters(typed), _letters(text)
-    pasted = shape is not None and shape.placeholder is not None and shape.placeholder.search(typed) is not None
-    return composer_holds(shape, typed, text) and (pasted or whole.endswith(shown))
+    if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
+        return is_only_placeholder(shape, typed) and _is_sized_like(typed, text)
+    return composer_holds(shape, typed, text) and _letters(text).endswith(_letters(typed))
+
+
+PASTE_SIZE = re.compile(r"(\d{1,9}) (lines|chars)")
+SHIELDED = 2
+"""Characters that LLMC or the CLI may have added to a paste."""
+
+
+def _is_sized_like(placeholder: str, text: str) -> bool:
+    sizes = PASTE_SIZE.findall(placeholder)
+    if len(sizes) != 1:
+        return False
+    size, unit = int(sizes[0][0]), sizes[0][1]
+    if unit == "chars":
+        return abs(size - len(text)) <= SHIELDED
+    return size - text.strip().count("\n") in (0, 1)  # some count the lines, some the ends of lines
 
 
 def is_only_placeholder(shape: ComposerShape, typed: str) -> bool:
     """Whether the composer shows the sign of a paste, and nothing else."""
-    found = shape.placeholder is not None and shape.placeholder.search(typed) is not None
-    return found and shape.placeholder is not None and not _beside_placeholder(shape.placeholder, typed)
+    placeholder = shape.placeholder
+    return placeholder is not None and bool(placeholder.search(typed)) and not _beside_placeholder(placeholder, typed)
 
 
 def is_part_of(typed: str, text: str) -> bool:
