@@ -6,13 +6,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from glob import escape
-from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import Option, command_line, option
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
+from llmc.agents.transcripts import Transcripts, Whereabouts, prompts_under
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -77,14 +76,7 @@ def _pattern(where: Whereabouts) -> str:
     return f"{escape(where.home)}/.claude/projects/{project[:LONGEST_PROJECT]}{rest}/*.jsonl"
 
 
-def _line(data: Mapping[str, Any]) -> Line | None:
-    said = data.get("message")
-    if data.get("type") != "user" or not isinstance(said, dict):
-        return None
-    return Line(moment(data.get("timestamp")), texts(said.get("content")))
-
-
-TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b'"user"',))
+TRANSCRIPTS = Transcripts(_pattern, prompts_under("content"), marks=(b'"user"',))
 
 
 def agent() -> Agent:

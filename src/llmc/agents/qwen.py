@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator, Mapping
 from glob import escape
 from pathlib import Path
-from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import Option, command_line, option
 from llmc.agents.own_home import read_settings
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
+from llmc.agents.transcripts import Transcripts, Whereabouts, prompts_under
 
 MACHINE_SETTINGS = Path("/etc/qwen-code/settings.json")
 
@@ -63,14 +62,7 @@ def _pattern(where: Whereabouts) -> str:
     return f"{escape(where.home)}/.qwen/projects/{project}/chats/*.jsonl"
 
 
-def _line(data: Mapping[str, Any]) -> Line | None:
-    said = data.get("message")
-    if data.get("type") != "user" or not isinstance(said, dict):
-        return None
-    return Line(moment(data.get("timestamp")), texts(said.get("parts")))
-
-
-TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b'"user"',))
+TRANSCRIPTS = Transcripts(_pattern, prompts_under("parts"), marks=(b'"user"',))
 
 
 def agent() -> Agent:

@@ -131,3 +131,15 @@ def _lines_backwards(path: str) -> Iterator[bytes]:
             rest = begun
         if least == 0:
             yield rest
+
+
+def prompts_under(key: str) -> Callable[[Mapping[str, Any]], Line | None]:
+    """Reads lines of the form that Claude Code has, and Qwen Code with another key: a message of the type `user`."""
+
+    def line(data: Mapping[str, Any]) -> Line | None:
+        said = data.get("message")
+        if data.get("type") != "user" or not isinstance(said, dict):
+            return None
+        return Line(moment(data.get("timestamp")), texts(said.get(key)))
+
+    return line
