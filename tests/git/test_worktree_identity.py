@@ -85,7 +85,7 @@ def directory_linked(root, worker):
         (named_pipe, "its .git cannot be read"),
         (linked, "its .git is a link to another place"),
         (of_another_worktree, "its .git belongs to another repository"),
-        (record_removed, "the clone has no record of it"),
+        (record_removed, "the clone has no usable record of it"),
         (record_of_another_place, "the clone's record of it names another place"),
         (record_of_another_clone, "the clone's record of it belongs to another repository"),
         (directory_gone, "its directory is gone"),
