@@ -17,11 +17,10 @@ from llmc.git.locks import SourceLockedError
 from llmc.git.runner import Git
 from llmc.git.take_back import MARK, HalfLandedError, settle_landing
 from llmc.host.local import LocalHost
-from testing.landing import KILLED, begin, stopping_git
+from testing.landing import BIG, KILLED, begin, stopping_git
 from testing.waiting import wait_until
 
 ADAM = "refs/heads/llmc/adam"
-BIG = "".join(f"line {number} of a file that takes a while\n" for number in range(2000))
 
 
 @pytest.fixture

@@ -163,6 +163,12 @@ def checkout_of(git: Git, source: str, branch: str) -> str | None:
     return checkouts[0] if checkouts else None
 
 
+def place_of(git: Git, source: str, branch: str) -> str:
+    """The worktree whose locks stand in the way of landing on the branch; the repository itself if none has it."""
+    places = (each for each in list_worktrees(git, source) if not each.bare and not each.missing)
+    return next((each.path for each in places if each.branch == branch), source)
+
+
 def _refuse_rebase_of(git: Git, place: Worktree, branch: str) -> None:
     """While git rebases a branch nobody has it checked out, yet the end of the rebase will write to it."""
     progress = rebase_in_progress(git, place.path) if place.branch is None else None

@@ -50,15 +50,15 @@ def _journaled(site: Site, landing: Landing) -> Iterator[None]:
     journal.remove(landing)
 
 
-def settle_landings(site: Site) -> list[Settled]:
+def settle_landings(site: Site) -> list[tuple[Landing, Settled]]:
     """Finishes or takes back every landing that was cut short. The caller holds the landing lock.
 
     Raises when one of them stays, unless it is in another repository than work lands in now.
     """
-    found: list[Settled] = []
+    found: list[tuple[Landing, Settled]] = []
     for landing in _journal(site).read():
         try:
-            found.append(_settle(site, landing))
+            found.append((landing, _settle(site, landing)))
         except HalfLandedError:
             if landing.source == site.config.repo.source:
                 raise

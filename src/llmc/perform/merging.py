@@ -51,7 +51,7 @@ def merge(site: Site, worker: Worker, step: Step, message: str | None) -> ev.Wor
 
 def _merge_alone(site: Site, worker: Worker, step: Step, message: str | None) -> str:
     settled = settle_landings(site)
-    landed = _landed_before(site, worker) if step.begun and any(each.landed for each in settled) else None
+    landed = _landed_before(site, worker) if step.begun and any(each.landed for _, each in settled) else None
     if landed is not None:
         return landed  # by a git that outlived whoever had started it
     if step.begun:
