@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 
 from llmc.commands.result import Result
@@ -17,6 +17,7 @@ from llmc.host.watch import open_watch, wait_for_change
 from llmc.model import Outcome, Receipt, Session, Work, Worker
 from llmc.observe.tending import tend_session, tend_work
 from llmc.observe.terminals import look_at_panes
+from llmc.perform.landing import settle_landings_if_free
 from llmc.perform.notices import tell
 from llmc.perform.settle import Settled, settle
 from llmc.site import Site
@@ -31,6 +32,8 @@ WAIT_SECS = 2.0
 def acting_for(site: Site, name: str) -> Iterator[Worker]:
     """Nobody else acts for the worker meanwhile, and everything that has happened so far is known."""
     site.worker(name)
+    with suppress(LlmcError):  # `llmc status` and the doctor tell what is left, and an accept refuses for it
+        settle_landings_if_free(site)
     with site.acting_for(name):
         catch_up(site, name)
         yield site.worker(name)

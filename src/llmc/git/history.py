@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from llmc.git.parse import FileStat, decode, nul_fields, parse_numstat
+from llmc.git.repository import branch_tip, resolve
 from llmc.git.runner import LLMC_IDENTITY, Git
 
 # Nothing that somebody configured may come between a change and whoever judges it: no driver, and every file whole.
@@ -14,6 +15,12 @@ PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/",
 def is_ancestor(git: Git, cwd: str, ancestor: str, descendant: str) -> bool:
     """Whether `descendant` contains `ancestor`; a commit contains itself."""
     return git.ask(cwd, "merge-base", "--is-ancestor", ancestor, descendant) is not None
+
+
+def is_on_branch(git: Git, repository: str, branch: str, sha: str) -> bool:
+    """Whether the branch has the commit, which the repository need not even know."""
+    tip, known = branch_tip(git, repository, branch), resolve(git, repository, sha)
+    return tip is not None and known is not None and is_ancestor(git, repository, known, tip)
 
 
 def merge_base(git: Git, cwd: str, one: str, other: str) -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from llmc.core import events as ev
+from llmc.core.commit_message import first_line
 from llmc.core.plan import AcceptFacts, AcceptPlan, MakeCommit, MoveBranch, Obstacle, Place, Validate, plan_accept
 from llmc.errors import LlmcError
 from llmc.git.backup import make_backup
 from llmc.git.clone import fetch_source
 from llmc.git.hidden import whole_status
 from llmc.git.history import author_of, commits_ahead, is_ancestor, log_messages
-from llmc.git.land import BranchMovedError, LandRefusedError, checkout_of, land, signs, squash
+from llmc.git.land import BranchMovedError, LandRefusedError, Order, checkout_of, signs, squash
 from llmc.git.overlap import overlap
 from llmc.git.parse import StatusKind
 from llmc.git.rebase import Clean, own_base, would_conflict
@@ -18,6 +19,7 @@ from llmc.git.worktree import reset_in_place
 from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
 from llmc.model import Step, Work, Worker
+from llmc.perform.landing import LANDING, land, settle_landings
 from llmc.perform.validation import ValidationFailedError, validate
 from llmc.site import Site
 from llmc.store.lock import FileLock
@@ -39,12 +41,7 @@ def merge(site: Site, worker: Worker, step: Step, message: str | None) -> ev.Wor
         return ev.WorkMerged(site.now(), step.id, landed)
     try:
         with _one_at_a_time(site):
-            if step.begun:
-                _unstage(site, worker)
-            forget_accept(site, worker)
-            site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
-            reached(Moment.ACCEPT_BEGUN)
-            return ev.WorkMerged(site.now(), step.id, _merge(site, worker, message))
+            return ev.WorkMerged(site.now(), step.id, _merge_alone(site, worker, step, message))
     except LlmcError as refused:
         return refused
     except KeyboardInterrupt:
@@ -54,11 +51,24 @@ def merge(site: Site, worker: Worker, step: Step, message: str | None) -> ev.Wor
         raise
 
 
+def _merge_alone(site: Site, worker: Worker, step: Step, message: str | None) -> str:
+    settled = settle_landings(site)
+    landed = _landed_before(site, worker) if step.begun and any(each.landed for _, each in settled) else None
+    if landed is not None:
+        return landed  # by a git that outlived whoever had started it
+    if step.begun:
+        _unstage(site, worker)
+    forget_accept(site, worker)
+    site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
+    reached(Moment.ACCEPT_BEGUN)
+    return _merge(site, worker, message)
+
+
 def _one_at_a_time(site: Site) -> FileLock:
     """Each accept stands on the one before it, so that no check has to run twice."""
     repo = site.config.repo
     patience = OTHERS_SECS + len(repo.validate) * repo.validate_timeout_secs
-    return FileLock(site.root.landing_lock, name="accepting work", timeout=patience)
+    return FileLock(site.root.landing_lock, name=LANDING, timeout=patience)
 
 
 def _merge(site: Site, worker: Worker, message: str | None) -> str:
@@ -163,17 +173,17 @@ def _others(site: Site, worker: Worker) -> tuple[str, ...]:
 
 
 def _carry_out(site: Site, worker: Worker, plan: AcceptPlan) -> str:
-    made = ""
+    made = title = ""
     for step in plan.steps:
         # The others were looked at for the plan, or follow when the merge is in the record.
         match step:
             case MakeCommit():
-                made = _make_commit(site, worker, step)
+                made, title = _make_commit(site, worker, step), first_line(step.message)
             case Validate() if step.commands:
                 _validate(site, worker, step, made)
             case MoveBranch():
-                repo = site.config.repo
-                land(site.git, repo.source, site.root.path, step.branch, step.expected, _commit_ref(worker))
+                source, root = site.config.repo.source, site.root.path
+                land(site, Order(source, root, step.branch, step.expected, _commit_ref(worker), (worker.name,), title))
                 reached(Moment.ACCEPT_LANDED)
     return made
 

@@ -104,7 +104,7 @@ class StateFile:
             return None
         copy = self.path.with_name(f"{self.path.name}.{name}-{time.time_ns()}")
         with disk_errors(copy):
-            _write_new(copy, self.path.read_bytes())
+            write_new(copy, self.path.read_bytes())
             for old in sorted(self.root.glob(f"{self.path.name}.{name}-*"))[:-COPIES_KEPT]:
                 old.unlink(missing_ok=True)
         return copy
@@ -184,7 +184,7 @@ class StateFile:
 
     def _write(self, data: bytes, *, keep_previous: bool = False) -> None:
         try:
-            _write_new(self._new, data)
+            write_new(self._new, data)
             if keep_previous:
                 self._keep_previous()
             self._new.replace(self.path)
@@ -199,7 +199,7 @@ class StateFile:
         try:
             self._new_backup.hardlink_to(self.path)
         except OSError:  # a file system without hard links
-            _write_new(self._new_backup, self.path.read_bytes())
+            write_new(self._new_backup, self.path.read_bytes())
         self._new_backup.replace(self.backup_path)
 
 
@@ -265,7 +265,7 @@ def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is not a number")
 
 
-def _write_new(path: Path, data: bytes) -> None:
+def write_new(path: Path, data: bytes) -> None:
     """Under the lock nobody else writes here: what has this name was left behind by a process that died."""
     path.unlink(missing_ok=True)
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
