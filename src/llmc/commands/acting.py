@@ -77,6 +77,12 @@ def terminals(site: Site) -> dict[str, Pane]:
         raise
 
 
+def with_notes(text: str, settled: Settled) -> str:
+    """With what a person should know of how it was done, which calls nobody."""
+    notices = (notice for decision in settled.decisions for notice in decision.notices)
+    return "\n".join([text, *(f"note: {notice.text}" for notice in notices if notice.kind == "joined")])
+
+
 def newest_tip(site: Site) -> str:
     """The branch as the user's repository has it. Fetched before anything begins that would fail without it."""
     return fetch_source(site.git, site.root.path, site.config.repo.branch)

@@ -369,6 +369,8 @@ class TextSent(StepResult):
 class RebaseClean(StepResult):
     sha: str | None
     base: str
+    joined: bool = False
+    """Its commits became one, because replayed one by one they would have lost something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,6 +380,10 @@ class RebaseConflicted(StepResult):
     """The request to resolve them, as the agent gets it; empty when the rebase turned out to be over already."""
     for_person: bool = False
     """The agent takes no request: its person resolves them."""
+    joined: bool = False
+    """As in `RebaseClean`."""
+    began_at: str = ""
+    """The tip of the branch as the rebase found it, where git knows it: other commits if they were joined for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from llmc.core import events as ev
 from llmc.core.plan import unclean
 from llmc.errors import LlmcError
@@ -56,12 +58,13 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
         head = require_commit(site.git, worktree, "HEAD")
         make_backup(site.git, worktree, worker.name, site.now(), safe_sha=onto, reason="rebase")
         reached(Moment.REBASE_BACKED_UP)
-        outcome = rebase_onto(site.git, worktree, onto, worker.base_sha)
+        outcome = rebase_onto(site.git, worktree, onto, worker.base_sha, worker.current_prompt)
         _keep_if_late(site, worker, resolve(site.git, worktree, "ORIG_HEAD"), (head, onto), "rebase")
         reached(Moment.REBASE_MOVED)
         if not isinstance(outcome, Conflicted):
             left = commits_ahead(site.git, worktree, onto, outcome.sha)
-            return ev.RebaseClean(site.now(), step.id, outcome.sha if left else None, onto)
+            return ev.RebaseClean(site.now(), step.id, outcome.sha if left else None, onto, outcome.joined)
+        return replace(asked_to_resolve(site, worker, step), joined=outcome.joined)
     return asked_to_resolve(site, worker, step)
 
 

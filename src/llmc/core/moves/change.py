@@ -148,6 +148,19 @@ def needs_input(worker: Worker, why: str) -> Move:
     return Move(replace(worker, work=Work.NEEDS_INPUT, resume_work=None), (notice,), why)
 
 
+def with_tip(worker: Worker, sha: str | None) -> Worker:
+    """The same work under another commit: the reviewer's verdict follows it through the rewrite."""
+    verdict = worker.rejected_sha
+    return replace(worker, commit_sha=sha, rejected_sha=sha if verdict and verdict == worker.commit_sha else verdict)
+
+
+def about_joined(worker: Worker, joined: bool) -> tuple[Notify, ...]:
+    if not joined:
+        return ()
+    told = "its commits are one now, because replayed one by one they would have lost something"
+    return (Notify("joined", f"{worker.name}: {told}; `llmc undo {worker.name}` has them as they were"),)
+
+
 def with_last_words(what: str, worker: Worker) -> str:
     return f"{what}: {worker.last_words}" if worker.last_words else what
 
