@@ -77,6 +77,8 @@ class CheckResolution(LastingEffect):
 @dataclass(frozen=True, slots=True)
 class MergeWork(LastingEffect):
     message: str | None = None
+    changed: bool = False
+    tree: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

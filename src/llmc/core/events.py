@@ -45,7 +45,11 @@ class AnswerGiven(UserCommand):
 
 @dataclass(frozen=True, slots=True)
 class ReviewOpened(UserCommand):
-    pass
+    """A person sees the work as it is in this commit."""
+
+    commit: str
+    tree: str
+    base: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,10 @@ class WorkRejected(UserCommand):
 @dataclass(frozen=True, slots=True)
 class AcceptAsked(UserCommand):
     message: str | None = None
+    changed: bool = False
+    """Also what has changed since its review."""
+    tree: str | None = None
+    """Only this very tree, by the first digits of its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,6 +405,8 @@ class ResolutionChecked(StepResult):
 @dataclass(frozen=True, slots=True)
 class WorkMerged(StepResult):
     sha: str
+    reviewed: bool = False
+    """Whether somebody has seen just this work before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from llmc.git.parse import FileStat, decode, nul_fields, parse_numstat
 from llmc.git.runner import LLMC_IDENTITY, Git
 
 # A user's diff drivers and prefixes are for people; agents and checks get git's own plain form.
-_PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/")
+_PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/")
 
 
 def is_ancestor(git: Git, cwd: str, ancestor: str, descendant: str) -> bool:
@@ -41,6 +41,11 @@ def changed_files(git: Git, cwd: str, base: str, head: str) -> tuple[str, ...]:
 def diff_text(git: Git, cwd: str, base: str, head: str) -> str:
     raw = git.run(cwd, "diff", *_PLAIN_DIFF, base, head, "--").out
     return raw.decode("utf-8", "replace")
+
+
+def diff_summary(git: Git, cwd: str, base: str, head: str) -> str:
+    """Files and lines, as git lists them for people."""
+    return git.run(cwd, "diff", "--stat=100", *_PLAIN_DIFF, base, head, "--").text.rstrip("\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from llmc.git.clone import fetch_source
 from llmc.git.history import commits_ahead
 from llmc.git.rebase import Conflicted, rebase_in_progress, rebase_onto
 from llmc.git.repository import current_branch, require_commit, resolve, status
+from llmc.git.since_review import forget_reviewed
 from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in_place
 from llmc.host.faults import Moment, reached
 from llmc.model import Step, Worker
@@ -95,6 +96,7 @@ def remove(site: Site, worker: Worker) -> None:
     reached(Moment.NUKE_WORKTREE_REMOVED)
     delete_branch(site.git, site.root.path, worker.branch)
     forget_accept(site, worker)
+    forget_reviewed(site.git, site.root.path, worker.name)
     reached(Moment.NUKE_BRANCH_DELETED)
     forget_files(site, worker.name)
     reached(Moment.NUKE_FILES_REMOVED)

@@ -162,7 +162,8 @@ def _before_rebase(worker: Worker) -> Work:
 def work_merged(worker: Worker, event: ev.WorkMerged, policy: Policy) -> Move:
     done = replace(idle(without_step(worker, event.step)), base_sha=event.sha, crash_count=0)
     # Cleaning up is a step of its own: if it fails, the merge has happened all the same.
-    return Move(with_steps(done, ResetWorktree()), detail=f"merged as {event.sha[:12]}")
+    unseen = "" if event.reviewed else ", not reviewed"
+    return Move(with_steps(done, ResetWorktree()), detail=f"merged as {event.sha[:12]}{unseen}")
 
 
 def merge_refused(worker: Worker, event: ev.MergeRefused, policy: Policy) -> Move:

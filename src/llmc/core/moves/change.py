@@ -93,6 +93,7 @@ def idle(worker: Worker) -> Worker:
             current_prompt="",
             commit_sha=None,
             rejected_sha=None,
+            reviewed=None,
             resume_work=None,
             rebase_started_at_unix=None,
             conflicted_files=(),
