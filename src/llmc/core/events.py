@@ -150,6 +150,8 @@ class TurnEnded(Fact):
     """The worker is in a rebase that git knows nothing of any more: what came of it is told by git itself."""
     said: str = ""
     """What the agent said last, as far as it tells or its screen shows."""
+    foreign: str = ""
+    """Why git in the worktree is not LLMC's any more; empty when it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,6 +170,10 @@ def not_on_its_branch(worker: Worker, where: str) -> str:
     return f"its commits are on {where}, not on its branch {worker.branch}"
 
 
+def not_ours(words: str) -> str:
+    return f"its worktree is not LLMC's any more: {words}; `llmc doctor` says what to do"
+
+
 def error(worker: Worker, why: str) -> Move:
     before = worker.resume_work if worker.work is Work.ERROR else worker.work
     failed = replace(worker, work=Work.ERROR, resume_work=before)
