@@ -64,6 +64,8 @@ SESSION_FACTS = st.sampled_from(
         lambda at: ev.SessionFound(at, reports_events=False),
         lambda at: ev.WorktreeLost(at),
         lambda at: ev.WorktreeFound(at),
+        lambda at: ev.WorkRestored(at, "the task", "d" * 40),
+        lambda at: ev.WorkRestored(at, "the task", None),
     ]
 )
 COMMANDS = st.sampled_from(

@@ -201,6 +201,16 @@ class WorktreeFound(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class WorkRestored(Fact):
+    """What a backup kept is in the worktree again."""
+
+    task: str
+    """What it was made for."""
+    commit: str | None
+    """As in `TurnEnded`."""
+
+
+@dataclass(frozen=True, slots=True)
 class CommitsGone(Fact):
     """The work that waited for review is no longer ahead of the branch: merged elsewhere, or taken back."""
 

@@ -39,7 +39,9 @@ def _keep_if_late(site: Site, worker: Worker, sha: str | None, known: tuple[str,
 def reset(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
     head, moves = require_commit(site.git, worker.worktree_path, "HEAD"), head_log(site.git, worker.worktree_path)
-    make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=tip, reason="reset")
+    # The reset at the beginning of a task drops what was there before it: the text in the record is not about that.
+    task = worker.current_prompt if step.args.get("drops_task") else ""
+    make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=tip, reason="reset", task=task)
     reached(Moment.RESET_BACKED_UP)
     reset_in_place(site.git, worker.worktree_path, worker.branch, tip)
     for sha in head_log(site.git, worker.worktree_path)[len(moves) :]:
@@ -57,7 +59,8 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
     if rebase_in_progress(site.git, worktree) is None:
         _require_clean(site, worker)
         head = require_commit(site.git, worktree, "HEAD")
-        make_backup(site.git, worktree, worker.name, site.now(), safe_sha=onto, reason="rebase")
+        task = worker.current_prompt
+        make_backup(site.git, worktree, worker.name, site.now(), safe_sha=onto, reason="rebase", task=task)
         reached(Moment.REBASE_BACKED_UP)
         outcome = rebase_onto(site.git, worktree, onto, worker.base_sha, worker.current_prompt)
         _keep_if_late(site, worker, resolve(site.git, worktree, "ORIG_HEAD"), (head, onto), "rebase")
@@ -86,11 +89,14 @@ def remove(site: Site, worker: Worker) -> None:
         end_session(site, worker, pane, force=True)
     end_strays(site, worker.name)
     reached(Moment.NUKE_STOPPED)
+    task = worker.current_prompt
     if site.host.is_dir(worker.worktree_path):
         upstream = resolve(site.git, site.root.path, f"refs/remotes/origin/{site.config.repo.branch}")
-        make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=upstream, reason="nuke")
+        make_backup(
+            site.git, worker.worktree_path, worker.name, site.now(), safe_sha=upstream, reason="nuke", task=task
+        )
     else:
-        backup_branch(site.git, site.root.path, worker.name, site.now(), worker.branch, reason="nuke")
+        backup_branch(site.git, site.root.path, worker.name, site.now(), worker.branch, "nuke", task)
     reached(Moment.NUKE_BACKED_UP)
     remove_worktree(site.git, site.root.path, worker.name)
     reached(Moment.NUKE_WORKTREE_REMOVED)

@@ -253,7 +253,8 @@ def _work_ref(worker: Worker) -> str:
 
 
 def _stage(site: Site, worker: Worker, made: str) -> None:
-    make_backup(site.git, worker.worktree_path, worker.name, site.now(), reason="accept")
+    task = worker.current_prompt
+    make_backup(site.git, worker.worktree_path, worker.name, site.now(), reason="accept", task=task)
     reached(Moment.ACCEPT_BACKED_UP)
     site.git.run(site.root.path, "update-ref", _work_ref(worker), f"refs/heads/{worker.branch}")
     reset_in_place(site.git, worker.worktree_path, worker.branch, made)
