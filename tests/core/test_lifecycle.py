@@ -1003,7 +1003,8 @@ def test_nothing_is_restarted_unasked(policy):
     decision = decide(AT_WORK, ev.AgentExited(NOW, 1, last_words="out of memory"), policy)
     assert (decision.worker.timers, decision.worker.pending) == ({}, ())
     assert [notice.text for notice in decision.notices] == [
-        "adam: the agent crashed (exit code 1): out of memory; `llmc restart adam` starts it again"
+        "adam: the agent crashed (exit code 1): out of memory; `llmc restart adam` starts it again, "
+        "with --resend it also gets its task again"
     ]
 
 

@@ -114,6 +114,10 @@ COMMANDS = (
         ),
         about="Asks first when an agent is in the middle of a turn; a script says --yes. Names the texts that waited "
         "in the agent's own queue and are lost with its session.",
+        codes=(
+            "1 refused, or it did not start, or its task could not be given to it again",
+            "4 it is not known whether it has its task again",
+        ),
     ),
     Command(
         "interrupt",
