@@ -80,6 +80,12 @@ def terminals(site: Site) -> dict[str, Pane]:
         raise
 
 
+def notes_of(settled: Settled) -> list[str]:
+    """What a person should know of how it was done, although it calls nobody."""
+    notices = (notice for decision in settled.decisions for notice in decision.notices)
+    return [f"note: {notice.text}" for notice in notices if notice.kind == "joined"]
+
+
 def newest_tip(site: Site) -> str:
     """The branch as the user's repository has it. Fetched before anything begins that would fail without it."""
     return fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
@@ -108,8 +114,10 @@ def reviewed_or_named(site: Site, name: str | None) -> str:
     if name is not None:
         return site.worker(name).name
     state = site.ledger.load()
-    if state.last_reviewed_worker is not None:
-        return state.last_reviewed_worker
+    last = state.workers.get(state.last_reviewed_worker or "")
+    # Work of its next task is not what was reviewed.
+    if last is not None and (last.reviewed is not None or last.work is not Work.NEEDS_REVIEW):
+        return last.name
     waiting = next_to_review(state.workers.values())
     hint = (
         f"look at it first: `llmc review {waiting.name}`" if waiting else "nothing waits for review: see `llmc status`"

@@ -26,6 +26,7 @@ _ENCODER = json.JSONEncoder(separators=(",\n", ": "), allow_nan=False)
 """One field per line, for people and for diffs, without the slow encoder that `indent` would select."""
 
 COPIES_KEPT = 10
+REBUILD = "`llmc doctor --rebuild` makes it again from the worktrees, the terminals and the log of events"
 
 
 class StateMissingError(StateError):
@@ -133,10 +134,10 @@ class StateFile:
         except StateNewerError:
             raise
         except StateMissingError as error:
-            error.hint = self._usable_backup() or error.hint
+            error.hint = self._usable_backup() or (REBUILD if self._is_of_a_root() else error.hint)
             raise
         except StateError as error:
-            error.hint = f"{error.hint}; {self._usable_backup() or 'there is no usable backup'}"
+            error.hint = f"{error.hint}; {self._usable_backup() or f'there is no usable backup; {REBUILD}'}"
             raise
 
     def _usable_backup(self) -> str:
@@ -147,13 +148,18 @@ class StateFile:
             return ""
         return f"`llmc doctor --repair` can restore {self.backup_path.name} ({_age(seconds)} old)"
 
+    def _is_of_a_root(self) -> bool:
+        """Whether there is something that the state could be made from again."""
+        return (self.root / "config.toml").exists()
+
     def _lock(self) -> FileLock:
         return FileLock(self.root / "state.lock", name="the state", timeout=self._lock_timeout)
 
     def _lock_existing(self) -> FileLock:
         """Leaves no lock file in a directory that is no LLMC root."""
         if not self.exists and _is_absent(self.backup_path):
-            raise _missing(self.path)
+            with self._advice():
+                raise _missing(self.path)
         return self._lock()
 
     def _refuse_to_overwrite(self) -> None:
