@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from llmc.model import Worker
@@ -84,6 +85,8 @@ class StateFacts:
     patrol_last_run_unix: float | None = None
     problems: tuple[Inconsistency, ...] = ()
     """What contradicts itself, so that no command takes this state."""
+    future: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """The workers whose record in the file has times to come, with how many seconds ahead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,14 +90,14 @@ MACHINE_KINDS = (
         "state-inconsistent",
         ERROR,
         "state",
-        "`state.json` contradicts itself: work that waits for review without a commit, times in the future, ...",
+        "`state.json` contradicts itself: work that waits for review without a commit, a session of two workers, ...",
         "`llmc doctor --repair`",
     ),
     Kind(
         "clock-jumped",
         WARNING,
         "state",
-        "times in `state.json` lie in the future, because the clock was set back: ages are wrong and timers late",
+        "times in `state.json` lie in the future, because the clock was set back: they count as now",
         "set the clock right, or `llmc doctor --repair` sets these times to now",
     ),
     Kind(

@@ -6,9 +6,11 @@ import json
 import os
 import stat
 from pathlib import Path
+from types import MappingProxyType
 
 from llmc.agents.packs import broken_packs
 from llmc.config import Config, ConfigError, load_config
+from llmc.core.clocks import is_future, newest_time
 from llmc.core.health import (
     Absent,
     Answer,
@@ -84,26 +86,28 @@ def look_at_settings(config: Answer[Config]) -> Answer[Settings]:
 def look_at_state(root: Root, now: float) -> Answer[StateFacts]:
     file = StateFile(root.path)
     try:
-        state = file.load()
+        written, state = file.as_written(), file.load()
     except StateMissingError:
         return Absent()
     except StateNewerError as newer:
         return Newer(newer.what)
     except StateInvalidError as invalid:
-        facts = _contradicting(file, now)
+        facts = _contradicting(file)
         return Broken(invalid.what) if facts is None else Found(facts)
     except StateError as broken:
         return Broken(broken.what)
-    return Found(StateFacts(state.workers, state.patrol_last_run_unix))
+    ahead = {name: newest_time(worker) - now for name, worker in written.workers.items()}
+    future = MappingProxyType({name: secs for name, secs in ahead.items() if is_future(now + secs, now)})
+    return Found(StateFacts(state.workers, state.patrol_last_run_unix, future=future))
 
 
-def _contradicting(file: StateFile, now: float) -> StateFacts | None:
+def _contradicting(file: StateFile) -> StateFacts | None:
     """The state whose every field is right and that is refused for what they say together; None for any other."""
     try:
         state = parse(json.loads(file.path.read_bytes()))
     except (StateError, ValueError):
         return None
-    problems = tuple(Inconsistency(each.worker or None, str(each)) for each in check(state, now=now))
+    problems = tuple(Inconsistency(each.worker or None, str(each)) for each in check(state))
     return StateFacts(state.workers, state.patrol_last_run_unix, problems)
 
 
