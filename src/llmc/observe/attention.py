@@ -9,7 +9,7 @@ from pathlib import Path
 from llmc.agents.reports import Report
 from llmc.core.display import one_line
 from llmc.site import Site
-from llmc.store.terminals import write_atomically
+from llmc.store.own_file import write_atomically
 from llmc.store.told import told_state
 
 BY_REPORT = {

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from llmc.core.health import Absent, Answer, Daemon, Found, Spool, Unreadable
 from llmc.root import Root
+from llmc.store.bad_reports import BAD
 from llmc.store.lock import is_held, read_holder
-from llmc.store.spool import BAD
 
 
 def look_at_daemon(root: Root) -> Answer[Daemon]:

@@ -86,7 +86,7 @@ def _set_log_aside(means: Means, repair: Repair) -> str:
 
 
 def _remove_files(means: Means, repair: Repair) -> str:
-    paths = repair.subject.split("\n")
+    paths = repair.subject.split("\0")
     for path in paths:
         means.host.remove_tree(path)
     return f"removed {len(paths)}"

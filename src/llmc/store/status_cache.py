@@ -21,7 +21,8 @@ from urllib.parse import quote
 
 from llmc.errors import LlmcError
 from llmc.root import Root
-from llmc.store.terminals import RECORD, write_atomically
+from llmc.store.own_file import write_atomically
+from llmc.store.terminals import RECORD
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS ptys (
