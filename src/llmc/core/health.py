@@ -196,6 +196,8 @@ class RootHealth:
     tmux_socket: str
     open_paths: Answer[tuple[OpenPath, ...]]
     read_only: Answer[tuple[str, ...]]
+    replaced: Answer[tuple[str, ...]]
+    """Where LLMC keeps a directory of its own and a link or a file stands."""
     space: Answer[Space]
     directories: Answer[tuple[str, ...]]
     settings: Answer[Settings]
@@ -245,6 +247,7 @@ SUBJECTS: Mapping[str, tuple[str, str]] = {
     "spool": ("records", "its agent's reports"),
     "open_paths": ("root", "who may read the root"),
     "read_only": ("root", "whether the root can be written to"),
+    "replaced": ("root", "the directories of the root"),
     "space": ("root", "the free space"),
     "directories": ("worktrees", "the directories of the worktrees"),
     "settings": ("settings", "config.toml"),

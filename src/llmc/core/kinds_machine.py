@@ -49,6 +49,13 @@ MACHINE_KINDS = (
         "make room on the disk of {path}",
     ),
     Kind("modes-open", WARNING, "root", "other users may look into the root or its state", "`chmod go= {path}`"),
+    Kind(
+        "directory-replaced",
+        ERROR,
+        "root",
+        "a link or a file stands where LLMC keeps a directory of its own; nothing in it is read, written or removed",
+        "`llmc doctor --repair` sets it aside and makes the directory; or move {path} away yourself",
+    ),
     Kind("worktrees-missing", ERROR, "root", "the root has no directory for worktrees any more", "`mkdir {path}`"),
     Kind(
         "config-missing",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,10 +25,13 @@ from llmc.core.health import (
     StateFacts,
 )
 from llmc.root import Root
+from llmc.store.bad_reports import BAD
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, parse
+from llmc.store.own_directory import is_replaced
 from llmc.store.state_file import StateFile, StateMissingError
 
 PRIVATE = (".", "state.json", "state.json.bak")
+OWN = ("locks", "spool", "agents", "attention")
 WRITTEN = (".", ".git", ".worktrees", "logs", "run", "run/locks", "run/spool")
 
 
@@ -44,6 +48,15 @@ def find_open_paths(root: Root) -> Answer[tuple[OpenPath, ...]]:
 def find_read_only(root: Root) -> Answer[tuple[str, ...]]:
     there = [path for name in WRITTEN if (path := Path(root.path, name)).exists()]
     return Found(tuple(str(path) for path in there if not os.access(path, os.W_OK)))
+
+
+def find_replaced(root: Root, workers: Collection[str]) -> Answer[tuple[str, ...]]:
+    """A root may have its `run` on another disk; what is in there is LLMC's alone."""
+    spools = [root.spool(name) for name in workers]
+    own = [*(root.inside("run", name) for name in OWN), *spools, *(f"{spool}/{BAD}" for spool in spools)]
+    own += [root.settings_dir(name) for name in workers]
+    run = [root.run] if os.path.lexists(root.run) and not os.path.isdir(root.run) else []
+    return Found((*run, *(path for path in own if is_replaced(path))))
 
 
 def look_at_space(root: Root) -> Answer[Space]:

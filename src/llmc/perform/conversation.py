@@ -85,6 +85,7 @@ class Terminal:
             starting=reading.state == "BUSY" and reading.detail == "starting",
             in_turn=turn_is_open(self.worker.turn, spooled_reports(self.site, self.worker)) and not interrupted,
             heard=self.heard(told, reads_lines=reads_lines, busy=reading.state == "BUSY"),
+            repeated=bool(self.digests & set(self.worker.heard_prompts[-1:])),
             in_same_turn=self._heard_in_turn(),
             told=bool(told),
             shown=times_shown(screen, self.text),
@@ -183,7 +184,8 @@ def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepR
         action, attempts = _send_text(site, worker, step, _shielded(site.agent_of(worker), text))
     if action.outcome is Outcome.UNKNOWN:
         since = _begun_at(site, worker) if step.begun else began
-        action = _written_down(site, worker, text, since) or action
+        with suppress(LlmcError):  # what cannot be looked at proves nothing
+            action = _written_down(site, worker, text, since) or action
     receipt = Receipt(
         action.outcome,
         action.proof,

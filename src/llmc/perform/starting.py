@@ -54,7 +54,7 @@ def wait_until_ready(
         match action:
             case Goal():
                 with lock_terminal(site, worker), suppress(PaneGoneError):
-                    walk_through(site.tmux, agent, pane, action)
+                    walk_through(site, agent, pane, action)
             case Ready():
                 return ev.SessionReady(site.now(), step.id, action.reported, hint=action.hint)
             case Waits():

@@ -44,6 +44,16 @@ def stands_aside(path: str, spool: int) -> None:
         _describe(bad, kept_as, f"{os.path.basename(path)}: not a directory")
 
 
+def count_bad(spool: int) -> int:
+    with opened(BAD, within=spool) as bad:
+        return len(_kept(bad)) if bad is not None else 0
+
+
+def _kept(bad: int) -> list[str]:
+    with os.scandir(bad) as entries:
+        return sorted(entry.name for entry in entries if entry.name.endswith(".json"))
+
+
 def _make(spool: int) -> None:
     with suppress(FileExistsError, OSError):
         os.mkdir(BAD, 0o700, dir_fd=spool)
@@ -88,9 +98,7 @@ def _note_of(name: str) -> str:
 
 def _forget_old(bad: int) -> None:
     """The oldest go. A directory with something in it stays: whose that is, nobody knows."""
-    with os.scandir(bad) as entries:
-        kept = sorted(entry.name for entry in entries if entry.name.endswith(".json"))
-    for old in kept[:-KEPT_BAD]:
+    for old in _kept(bad)[:-KEPT_BAD]:
         with suppress(OSError):
             _remove(bad, old)
             os.unlink(_note_of(old), dir_fd=bad)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from llmc.core.clocks import in_order, is_older, not_after
-from llmc.store.bad_reports import BAD, set_aside, stands_aside
+from llmc.store.bad_reports import BAD, count_bad, set_aside, stands_aside
 from llmc.store.lock import disk_errors
 from llmc.store.own_directory import is_replaced, opened
 
@@ -141,6 +141,14 @@ def marks(directory: Path | str) -> frozenset[str]:
     path = os.fspath(directory)
     with disk_errors(path), opened(path) as spool:
         return frozenset(_mark(file) for file in _files(spool)) if spool is not None else frozenset()
+
+
+def look_into(directory: Path | str) -> tuple[list[float], int]:
+    """The times of what waits, and how much was set aside."""
+    with opened(os.fspath(directory)) as spool:
+        if spool is None:
+            return [], 0
+        return [file.at_unix for file in _files(spool)], count_bad(spool)
 
 
 def has_events(directory: Path | str) -> bool:
