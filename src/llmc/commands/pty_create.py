@@ -19,6 +19,7 @@ from llmc.errors import LlmcError
 from llmc.perform.launch_files import write_launch_files
 from llmc.perform.programs import installed_program
 from llmc.store.lock import is_held
+from llmc.store.own_directory import make_own_directory
 from llmc.store.spool import make_spool
 from llmc.store.terminals import Terminal
 from llmc.tmux.parsing import Pane
@@ -93,7 +94,7 @@ def _agent(
     if place.host.which(launch.argv[0]) is None:
         raise LlmcError(f"{launch.argv[0]} is not installed", f"install it, or open a shell: llmc pty create {cwd}")
     make_spool(spool)
-    place.host.make_dir(settings)
+    make_own_directory(settings)
     write_launch_files(launch)
     argv = launch.argv if len(launch.argv) > 1 else ("env", *launch.argv)
     return argv, {"LLMC_SPOOL": spool, **launch.env}

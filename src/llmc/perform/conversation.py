@@ -23,6 +23,7 @@ from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.perform.told import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
 from llmc.site import Site
 from llmc.store.lock import FileLock
+from llmc.store.spool import make_spool
 from llmc.store.told import told_state
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
@@ -313,6 +314,7 @@ def _send(
         pane = tmux.pane_of(worker.session_id)
         if pane is None:
             return NOT_RUNNING, 0
+        make_spool(site.root.spool(worker.name))  # an agent whose spool is gone cannot say that it got the text
         before = waiting_now(site, worker)
         terminal = Terminal(site, worker, agent, tmux, pane.id, text, digests, typed, before)
         with _signs_of_life(site, worker, pane) as signs:

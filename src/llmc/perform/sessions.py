@@ -23,6 +23,7 @@ from llmc.perform.starting import Ended, wait_until_ready
 from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
 from llmc.store.lock import is_held
+from llmc.store.own_directory import make_own_directory
 from llmc.store.own_file import write_atomically
 from llmc.store.spool import make_spool
 from llmc.tmux.configuration import configuration
@@ -133,7 +134,7 @@ def _order(site: Site, worker: Worker, program: InstalledProgram, resume: str) -
 
 def _launch(site: Site, worker: Worker, step: Step, launch: Launch, resume: str) -> Pane:
     make_spool(site.root.spool(worker.name))
-    site.host.make_dir(site.root.settings_dir(worker.name))
+    make_own_directory(site.root.settings_dir(worker.name))
     write_launch_files(launch)
     defaults = site.config.defaults
     size = (defaults.terminal_width, defaults.terminal_height)

@@ -45,7 +45,8 @@ def stand_aside(path: Path | str) -> None:
     with suppress(FileNotFoundError, NotADirectoryError):
         mode = os.lstat(path).st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            os.rename(path, f"{os.fspath(path)}.aside-{time.time_ns()}")
+            directory, name = os.path.split(os.fspath(path))
+            os.rename(path, os.path.join(directory, f".{name}.aside-{time.time_ns()}"))
 
 
 def read_own(path: Path | str) -> bytes:

@@ -13,7 +13,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import NamedTuple
 from llmc.core.clocks import in_order, is_older, not_after
 from llmc.store.bad_reports import BAD, count_bad, set_aside, stands_aside
 from llmc.store.lock import disk_errors
-from llmc.store.own_directory import is_replaced, opened
+from llmc.store.own_directory import is_replaced, make_own_directory, opened
 
 MAX_EVENT_BYTES = 4 << 20
 MAX_BATCH_BYTES = 16 << 20
@@ -52,6 +52,7 @@ def make_spool(directory: Path | str) -> None:
     """What stands in its place goes aside into it."""
     path = os.fspath(directory)
     with disk_errors(path):
+        make_own_directory(os.path.dirname(path))
         if not is_replaced(path):
             Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
             return
@@ -70,9 +71,9 @@ def pending(directory: Path | str, *, limit: int = 256) -> list[SpooledEvent]:
     """
     path = os.fspath(directory)
     with disk_errors(path):
-        if is_replaced(path):
+        if is_replaced(path) or is_replaced(os.path.dirname(path)):
             make_spool(path)
-        with opened(path) as spool:
+        with _opened(path) as spool:
             return _pending(path, spool, limit) if spool is not None else []
 
 
@@ -90,7 +91,7 @@ def _pending(path: str, spool: int, limit: int) -> list[SpooledEvent]:
 
 def take(event: SpooledEvent) -> None:
     """Removes an event that was dealt with."""
-    with disk_errors(event.directory), opened(event.directory) as spool, suppress(FileNotFoundError):
+    with disk_errors(event.directory), _opened(event.directory) as spool, suppress(FileNotFoundError):
         if spool is not None:
             os.unlink(event.name, dir_fd=spool)
 
@@ -99,7 +100,7 @@ def sweep(directory: Path | str, older_than_secs: float) -> None:
     """Removes what writers have begun and never finished, and sets aside what nobody writes there."""
     path = os.fspath(directory)
     now = time.time()
-    with disk_errors(path), opened(path) as spool:
+    with disk_errors(path), _opened(path) as spool:
         if spool is None:
             return
         strangers: dict[str, str] = {}
@@ -126,7 +127,7 @@ def peek(
     """
     path = os.fspath(directory)
     found = []
-    with disk_errors(path), opened(path) as spool:
+    with disk_errors(path), _opened(path) as spool:
         if spool is None:
             return []
         wanted = (file for file in _files(spool) if file.at_unix >= since_unix and _mark(file) not in besides)
@@ -139,21 +140,33 @@ def peek(
 def marks(directory: Path | str) -> frozenset[str]:
     """Of all that waits: what comes in later has another."""
     path = os.fspath(directory)
-    with disk_errors(path), opened(path) as spool:
+    with disk_errors(path), _opened(path) as spool:
         return frozenset(_mark(file) for file in _files(spool)) if spool is not None else frozenset()
 
 
 def look_into(directory: Path | str) -> tuple[list[float], int]:
     """The times of what waits, and how much was set aside."""
-    with opened(os.fspath(directory)) as spool:
+    with _opened(os.fspath(directory)) as spool:
         if spool is None:
             return [], 0
         return [file.at_unix for file in _files(spool)], count_bad(spool)
 
 
 def has_events(directory: Path | str) -> bool:
-    with opened(os.fspath(directory)) as spool:
+    with _opened(os.fspath(directory)) as spool:
         return spool is not None and any(_is_event(entry.name) for entry in _entries(spool))
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[int | None]:
+    """The spool; None when there is none, or when it, or the directory of all spools, is a link."""
+    directory, name = os.path.split(path)
+    with opened(directory) as spools:
+        if spools is None:
+            yield None
+            return
+        with opened(name, within=spools) as spool:
+            yield spool
 
 
 class _File(NamedTuple):
