@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from llmc.errors import LlmcError
+from llmc.git.failure import subcommand
 from llmc.git.repository import HEADS, git_paths
 from llmc.git.runner import Git
 from llmc.host.holders import can_tell_holders, holder_of
@@ -15,6 +16,8 @@ from llmc.host.holders import can_tell_holders, holder_of
 LOOK_EVERY_SECS = 0.05
 CLOCKS_DIFFER_SECS = 2.0
 """The time of a file is that of the last tick of its disk."""
+_READERS = frozenset(("log", "show", "diff", "blame", "grep", "help", "reflog", "shortlog", "cat-file", "daemon"))
+"""They keep no lock while a person reads what they have written."""
 NOBODY_AFTER_SECS = 60.0
 """Where nobody can tell who has a lock, one that is as old as this was left."""
 
@@ -62,18 +65,23 @@ def _look_at(path: str, around: tuple[str, ...]) -> LockFile | None:
     if found.st_uid != os.geteuid():
         holder = "another user"
     else:
-        holder = str(holder_of(path, found.st_mtime, around, "git") or "")
+        holder = str(holder_of(path, found.st_mtime, around, "git", _only_reads) or "")
     return LockFile(path, found.st_mtime, found.st_ino, holder)
 
 
-def free_from_locks(git: Git, place: str, branch: str, since_unix: float) -> None:
+def _only_reads(command: str) -> bool:
+    return subcommand(tuple(command.split()[1:])) in _READERS
+
+
+def free_from_locks(git: Git, place: str, branch: str, since_unix: float, *, with_index: bool) -> None:
     """Removes what a git that was ended by force has left since then.
 
-    Waits for whoever is alive and has the index of the checkout, with a bound. Others do not matter here.
+    With the index of the checkout: waits for whoever is alive and has it, with a bound. Others do not matter here.
     """
     until = time.monotonic() + git.patience
     while True:
-        kept = [lock for lock in locks_on(git, place, branch) if not _removed(lock, since_unix)]
+        found = (lock for lock in locks_on(git, place, branch) if with_index or not lock.is_of_index)
+        kept = [lock for lock in found if not _removed(lock, since_unix)]
         if not any(lock.is_of_index for lock in kept):
             return
         if time.monotonic() >= until:
