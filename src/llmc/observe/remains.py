@@ -14,7 +14,8 @@ from llmc.errors import LlmcError
 from llmc.git.history import merge_base, merged_elsewhere
 from llmc.git.parse import parse_unmerged
 from llmc.git.rebase import rebase_in_progress
-from llmc.git.repository import branch_tip, common_dir, heads, raw_status, status
+from llmc.git.repository import branch_tip, heads, raw_status, status
+from llmc.git.worktree_identity import foreign_git
 from llmc.model import State, Work, Worker
 from llmc.observe.branches import upstream_tip
 from llmc.observe.health_git import missing_commits
@@ -68,7 +69,7 @@ def _remains(site: Site, name: str, pane: Pane | None) -> Remains:
     path, branch = site.root.worktree(name), BRANCHES + name
     logged = _logged(site, name)
     agents = _agents(site, name, logged)
-    is_worktree = _is_worktree(site, path)
+    is_worktree = foreign_git(site.host, site.root.path, name) is None
     base, ahead = _work(site, branch)
     return Remains(
         name,
@@ -85,14 +86,6 @@ def _remains(site: Site, name: str, pane: Pane | None) -> Remains:
         busy=pane is not None and _is_busy(site, next(iter(agents.values()), ""), pane),
         logged=logged,
     )
-
-
-def _is_worktree(site: Site, path: str) -> bool:
-    """In any other directory git would answer for another repository."""
-    try:
-        return site.host.exists(f"{path}/.git") and common_dir(site.git, path) == site.host.real_path(site.root.git_dir)
-    except LlmcError:
-        return False
 
 
 def _conflicts(site: Site, path: str) -> tuple[str, ...]:
