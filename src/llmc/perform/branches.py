@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from llmc.core import events as ev
 from llmc.core.plan import unclean
 from llmc.errors import LlmcError
@@ -18,6 +20,7 @@ from llmc.perform.merging import forget_accept
 from llmc.perform.sessions import end_session, end_strays
 from llmc.perform.worktrees import carry_ignored_files
 from llmc.site import Site
+from llmc.store.own_directory import is_own_directory
 
 
 class NotRebasedError(LlmcError):
@@ -107,10 +110,12 @@ def forget_files(site: Site, name: str) -> None:
     """What is kept while a worker lives."""
     root = site.root
     for path in (root.spool(name), root.settings_dir(name), root.attention_file(name), root.terminal(name)):
-        site.host.remove_tree(path)
+        if is_own_directory(os.path.dirname(path)):  # through a link it would be somebody else's
+            site.host.remove_tree(path)
 
 
 def forget_locks(site: Site, name: str) -> None:
     """The last thing: whoever waits for one of them notices that it is gone."""
     for path in (site.root.pane_lock(name), site.root.worker_lock(name)):
-        site.host.remove_tree(path)
+        if is_own_directory(os.path.dirname(path)):
+            site.host.remove_tree(path)
