@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -72,9 +74,19 @@ def test_a_file_that_is_replaced(tmp_path: Path, mine: Path, kind: str) -> None:
     write_atomically(path, "{}")
     assert (path.read_text(), mine.read_text()) == ("{}", "precious\n")
     assert stat.S_IMODE(path.lstat().st_mode) == 0o600
-    os.symlink(mine, tmp_path / f".settings.json.{os.getpid()}")  # what a writer that was ended may have left
+    os.symlink(
+        mine, tmp_path / f".settings.json.{threading.get_native_id()}"
+    )  # what a writer that was ended may have left
     write_atomically(path, "{ }")
     assert (path.read_text(), mine.read_text()) == ("{ }", "precious\n")
+
+
+def test_several_threads_may_write_one_file_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "tmux.conf"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: write_atomically(path, f"{number}" * 1000), range(400)))
+    assert len(path.read_text()) in (1000, 2000, 3000)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_settings_file_of_an_agent_that_was_a_link_to_the_persons_own(tmp_path: Path, mine: Path) -> None:
