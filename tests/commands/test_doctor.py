@@ -290,12 +290,12 @@ def test_a_state_of_a_newer_version(doctor, root):
 
 
 def test_a_state_that_contradicts_itself(doctor, root, adam):
-    change_worker(root, work="needs_review", commit_sha=None, agent="")
+    change_worker(root, work="needs_review", commit_sha=None)
     report = doctor()
     assert report.codes == {"state-inconsistent"}
     found = report.found("state-inconsistent")
-    assert [each["worker"] for each in found] == ["adam", "adam"]
-    assert {"commit_sha", "agent"} == {each["what"].split()[2] for each in found}
+    assert [each["worker"] for each in found] == ["adam"]
+    assert {"commit_sha"} == {each["what"].split()[2] for each in found}
     assert found[0]["repair"] == "`llmc doctor --repair`"
 
 
