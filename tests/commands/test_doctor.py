@@ -291,13 +291,24 @@ def test_a_state_of_a_newer_version(doctor, root):
 
 
 def test_a_state_that_contradicts_itself(doctor, root, adam):
-    change_worker(root, work="needs_review", commit_sha=None, created_at_unix=time.time() + 10**6)
+    change_worker(root, work="needs_review", commit_sha=None)
     report = doctor()
     assert report.codes == {"state-inconsistent"}
     found = report.found("state-inconsistent")
-    assert [each["worker"] for each in found] == ["adam", "adam"]
-    assert {"commit_sha", "created_at_unix"} == {each["what"].split()[2] for each in found}
+    assert [each["worker"] for each in found] == ["adam"]
+    assert {"commit_sha"} == {each["what"].split()[2] for each in found}
     assert found[0]["repair"] == "`llmc doctor --repair`"
+
+
+@pytest.mark.parametrize("name", ["run/spool/adam", "run/agents"])
+def test_a_directory_that_was_replaced(doctor, root, adam, tmp_path, name):
+    path = Path(root.path, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        path.rename(tmp_path / "before")
+    path.write_text("mine")
+    assert str(path) in doctor().one("directory-replaced")["what"]
+    assert path.read_text() == "mine"
 
 
 def test_a_worker_in_error(doctor, root):
