@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from llmc.agents.registry import BUILT_IN
@@ -11,6 +12,7 @@ from llmc.core.mending import Seen
 from llmc.core.names import name_problem
 from llmc.core.rebuild import Logged, Remains
 from llmc.errors import LlmcError
+from llmc.git.clone import fetch_source
 from llmc.git.history import merge_base, merged_elsewhere
 from llmc.git.parse import parse_unmerged
 from llmc.git.rebase import rebase_in_progress
@@ -44,12 +46,20 @@ HEARD = tuple(kind.__name__ for kind in (PromptHeard, ActivityHeard, TurnEnded))
 
 def find_remains(site: Site) -> dict[str, Remains]:
     """Everything that was a worker's, by its name."""
+    _learn_what_landed(site)
     panes = _panes(site)
     return {name: _remains(site, name, panes.get(f"llmc-{name}")) for name in _names(site)}
 
 
 def find_remains_of(site: Site, name: str) -> Remains:
+    _learn_what_landed(site)
     return _remains(site, name, _panes(site).get(f"llmc-{name}"))
+
+
+def _learn_what_landed(site: Site) -> None:
+    """From the user's own repository, if it is there: work that it has is no work any more."""
+    with suppress(LlmcError):
+        fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
 
 
 def _panes(site: Site) -> dict[str, Pane]:
