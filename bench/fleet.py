@@ -67,7 +67,7 @@ def _bring_up(root: Root, workers: int) -> tuple[str, ...]:
     site = open_site(root)
     Path(root.tmux_configuration).write_text(configuration(*SIZE))
     site.tmux.start(root.tmux_configuration)
-    tip = fetch_source(site.git, root.path, "main")
+    tip = fetch_source(site.git, site.config.repo.source, root.path, "main")
     names = tuple(f"worker{number}" for number in range(workers))
     with site.ledger.events:
         for name in names:

@@ -133,7 +133,7 @@ def seat_busy(fleet: Fleet, count: int, told: Path) -> tuple[str, ...]:
     """Workers are added while the daemon runs, as a person would."""
     site = fleet.site
     told.mkdir()
-    tip = fetch_source(site.git, site.root.path, "main")
+    tip = fetch_source(site.git, site.config.repo.source, site.root.path, "main")
     names = tuple(f"busy{number}" for number in range(count))
     for name in names:
         spool = site.root.spool(name)

@@ -80,7 +80,7 @@ def make_root(path: Path, source: Path) -> Root:
 def add_worker(root: Root, name: str = "adam", **fields: Any) -> Worker:  # noqa: ANN401 - any field of a worker
     """A worker with its worktree and branch, whose agent does not run."""
     site = open_site(root)
-    tip = fetch_source(site.git, root.path, site.config.repo.branch)
+    tip = fetch_source(site.git, site.config.repo.source, root.path, site.config.repo.branch)
     path = add_worktree(site.git, root.path, name, f"llmc/{name}", tip)
     now = site.now()
     worker = Worker(name, path, f"llmc/{name}", f"llmc-{name}", "shell", now, now, base_sha=tip)

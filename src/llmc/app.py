@@ -8,6 +8,7 @@ from typing import Protocol
 
 from llmc.config import Config, load_config
 from llmc.core.policy import Policy
+from llmc.git.clone import ensure_view
 from llmc.git.runner import Git
 from llmc.host.base import Host
 from llmc.host.local import LocalHost
@@ -79,7 +80,9 @@ def open_site(root: Root) -> Site:
         WorkerLog(root.logs, max_bytes=config.log.max_bytes, keep=config.log.keep),
         lambda name: policy_for(config, name),
     )
-    return Site(root, config, host, Git(host), Tmux(host, root.tmux_socket, root.tmux_turns), ledger)
+    git = Git(host)
+    ensure_view(git, config.repo.source, root.path)
+    return Site(root, config, host, git, Tmux(host, root.tmux_socket, root.tmux_turns), ledger)
 
 
 def policy_for(config: Config, worker: str) -> Policy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import zlib
 
 from llmc.errors import LlmcError
@@ -79,6 +80,11 @@ class Root:
     @property
     def diagnostics(self) -> str:
         return self.inside("diagnostics")
+
+    def aside(self, at_unix: float) -> str:
+        """Where things go that cannot be kept in git, a directory of its own for each time."""
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(at_unix))
+        return self.inside("aside", f"{stamp}.{int(at_unix * 1000) % 1000:03}")
 
     def worker_lock(self, worker: str) -> str:
         return self.inside("run", "locks", f"{worker}.lock")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -34,7 +34,8 @@ class Repo:
     git: Git
 
     def run(self, *args, **options):
-        return self.git.text(self.path, *args, **options)
+        """As a person or an agent would there: with everything that is configured."""
+        return replace(self.git, as_agents=True).text(self.path, *args, **options)
 
     def file(self, name):
         return Path(self.path, name)

@@ -108,7 +108,7 @@ def test_backup_tells_what_it_keeps(git, root, worker):
 
 
 def test_ignored_files_are_neither_kept_nor_removed(git, root, worker, source):
-    root.write(".git/info/exclude", "*.log\n")
+    root.write("run/git/info/exclude", "*.log\n")
     worker.write("debug.log", "noise")
     worker.write("note", "x")
     backup = make_backup(git, worker.path, "adam", NOON)

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def test_clone_has_no_hooks_and_leaves_nothing_else_behind(source, git, tmp_path
     (template / "pre-commit").write_text("#!/bin/sh\nexit 1\n")
     git.run(str(tmp_path), "config", "--global", "init.templateDir", str(template.parent))
     clone_source(git, source.path, str(tmp_path / "llmc"), "main")
-    assert os.listdir(tmp_path / "llmc") == [".git"]
+    assert sorted(os.listdir(tmp_path / "llmc")) == [".git", "run"]
     assert not (tmp_path / "llmc/.git/hooks").exists()
 
 
@@ -77,7 +78,7 @@ def test_clone_keeps_who_the_user_is_in_that_repository(git, source, tmp_path):
 
 def test_clone_holds_the_identity_itself_for_agents_that_hide_the_users_settings(git, source, tmp_path):
     clone_source(git, source.path, str(tmp_path / "llmc"), "main")
-    local = git.text(str(tmp_path / "llmc"), "config", "--local", "--list").splitlines()
+    local = replace(git, as_agents=True).text(str(tmp_path / "llmc"), "config", "--local", "--list").splitlines()
     assert f"user.email={git.text(source.path, 'config', 'user.email')}" in local
 
 
@@ -109,7 +110,7 @@ def test_clone_that_was_cut_short_is_begun_again(source, tmp_path):
     git = Git(LocalHost())
     clone_source(git, source.path, root, "main")
     assert git.text(root, "rev-parse", "origin/HEAD") == source.sha()
-    assert os.listdir(root) == [".git"]
+    assert sorted(os.listdir(root)) == [".git", "run"]
 
 
 def test_clone_of_no_repository(git, tmp_path):
@@ -137,7 +138,7 @@ def test_clone_of_a_shallow_source_lands_back(git, source, tmp_path):
     head = git.text(tree, "rev-parse", "HEAD")
     land(git, shallow, root, "main", base, "refs/heads/llmc/adam")
     assert resolve(git, shallow, "main") == head
-    assert fetch_source(git, root, "main") == head
+    assert fetch_source(git, shallow, root, "main") == head
 
 
 def test_clone_of_a_bare_source(git, source, tmp_path):
@@ -162,19 +163,22 @@ def test_clone_falls_back_where_links_cannot_reach(git, source):
 
 def test_fetch_brings_the_new_tip(git, source, root):
     sha = source.commit_file("new", "x")
-    assert fetch_source(git, root.path, "main") == sha
+    assert fetch_source(git, source.path, root.path, "main") == sha
     assert root.sha("origin/main") == sha
 
 
 def test_fetch_follows_rewritten_history(git, source, root):
     source.run("commit", "--quiet", "--amend", "-m", "rewritten")
-    assert fetch_source(git, root.path, "main") == source.sha()
+    assert fetch_source(git, source.path, root.path, "main") == source.sha()
 
 
 def test_fetches_at_the_same_time_agree(git, source, root):
     sha = source.commit_file("new", "x")
     found = []
-    threads = [threading.Thread(target=lambda: found.append(fetch_source(git, root.path, "main"))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: found.append(fetch_source(git, source.path, root.path, "main")))
+        for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -185,20 +189,20 @@ def test_fetches_at_the_same_time_agree(git, source, root):
 def test_fetch_when_the_source_is_gone(git, source, root):
     shutil.rmtree(source.path)
     with pytest.raises(SourceGoneError, match=f"no git repository at {source.path}") as caught:
-        fetch_source(git, root.path, "main")
+        fetch_source(git, source.path, root.path, "main")
     assert "llmc config set repo.source" in caught.value.hint
 
 
 def test_fetch_when_the_branch_is_gone(git, source, root):
     source.run("branch", "-m", "trunk")
     with pytest.raises(BranchMissingError, match="no branch main"):
-        fetch_source(git, root.path, "main")
+        fetch_source(git, source.path, root.path, "main")
 
 
 def test_fetch_that_fails_otherwise_stays_a_git_error(git, root, source):
-    root.run("config", "remote.origin.uploadpack", "false")
+    root.file("run/git/config").write_text("[remote")
     with pytest.raises(GitError):
-        fetch_source(git, root.path, "main")
+        fetch_source(git, source.path, root.path, "main")
 
 
 @pytest.mark.skipif(shutil.which("git-lfs") is None, reason="git-lfs is not installed")
@@ -213,8 +217,9 @@ def test_large_files_go_to_the_worktree_and_back(git, source, tmp_path):
     tree = add_worktree(git, root, "adam", "llmc/adam", source.sha())
     assert Path(tree, "a.bin").read_bytes() == b"\0large" * 100
     Path(tree, "b.bin").write_bytes(b"\0more" * 100)
-    git.run(tree, "add", "b.bin")
-    git.run(tree, "commit", "--quiet", "-m", "more")
+    agents = replace(git, as_agents=True)
+    agents.run(tree, "add", "b.bin")
+    agents.run(tree, "commit", "--quiet", "-m", "more")
     land(git, source.path, root, "main", source.sha(), "refs/heads/llmc/adam")
     assert source.file("b.bin").read_bytes() == b"\0more" * 100
     assert source.status() == ""

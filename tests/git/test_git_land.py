@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from llmc.git.clone import ensure_view
 from llmc.git.failure import GitError
 from llmc.git.land import (
     BranchMovedError,
@@ -77,8 +78,9 @@ def test_squash_ignores_the_identity_of_a_commit_under_way(git, root, work, sour
 
 
 def test_squash_without_a_configured_user_says_how_to_set_one(git, root, work, source):
-    root.run("config", "user.useConfigOnly", "true")
-    root.run("config", "user.name", "")
+    source.run("config", "user.useConfigOnly", "true")
+    source.run("config", "user.name", "")
+    ensure_view(git, source.path, root.path)
     with pytest.raises(GitError) as caught:
         as_one(git, root, source.sha(), work.sha(), "x")
     assert "user.name" in caught.value.hint
@@ -97,14 +99,16 @@ def test_squash_is_signed_when_the_user_signs(git, root, work, source, tmp_path)
         ("gpg.ssh.program", str(signer)),
         ("user.signingKey", str(key)),
     ]:
-        root.run("config", name, value)
+        source.run("config", name, value)
+    ensure_view(git, source.path, root.path)
     sha = as_one(git, root, source.sha(), work.sha(), "x")
     assert "gpgsig signed" in root.run("cat-file", "commit", sha)
 
 
 def test_squash_that_cannot_be_signed_says_so(git, root, work, source):
-    root.run("config", "commit.gpgSign", "true")
-    root.run("config", "gpg.program", "false")
+    source.run("config", "commit.gpgSign", "true")
+    source.run("config", "gpg.program", "false")
+    ensure_view(git, source.path, root.path)
     with pytest.raises(GitError) as caught:
         as_one(git, root, source.sha(), work.sha(), "x")
     assert "signing key" in caught.value.hint

@@ -79,7 +79,7 @@ def test_a_huge_file_that_git_does_not_know_is_left_out(git, worker, store):
 
 
 def test_a_repository_inside_is_left_out(git, worker, store):
-    git.run(worker.path, "init", "--quiet", "inner")
+    worker.run("init", "--quiet", "inner")
     worker.write("inner/f", "x\n")
     assert not present(git, worker, store).uncommitted
 

@@ -40,7 +40,7 @@ def test_places_in_a_bare_root_and_its_worktree(git, root, worker):
     assert toplevel(git, root.path) is None
     assert is_bare(git, root.path)
     assert toplevel(git, worker.path) == worker.path
-    assert common_dir(git, worker.path) == f"{root.path}/.git"
+    assert common_dir(git, worker.path) == common_dir(git, root.path) == f"{root.path}/run/git"
     assert not is_bare(git, worker.path)
 
 
@@ -191,7 +191,7 @@ def test_looking_does_not_touch_the_index(git, source):
 def test_worktrees(git, root, worker):
     listed = list_worktrees(git, root.path)
     assert [(each.path, each.branch, each.bare) for each in listed] == [
-        (root.path, None, True),
+        (f"{root.path}/run/git", None, True),
         (worker.path, "llmc/adam", False),
     ]
 

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from llmc.git.clone import ensure_view
 from llmc.git.failure import GitError
 from llmc.git.repository import branch_tip, current_branch, operations
 from llmc.git.worktree import (
@@ -172,9 +173,9 @@ def test_reset_drops_all_but_ignored_files_and_keeps_the_directory(git, root, wo
     worker.run("add", "staged")
     worker.write("un/tracked")
     worker.write("debug.log")
-    with open(f"{root.path}/.git/config", "a") as config:
-        config.write(f'[core]\n excludesFile = "{root.path}/ignore"\n')
-    root.write("ignore", "*.log\n")
+    source.run("config", "core.excludesFile", root.write("ignore", "*.log\n"))
+    root.run("config", "core.excludesFile", root.file("ignore"))
+    ensure_view(git, source.path, root.path)
     inode = os.stat(worker.path).st_ino
     reset_in_place(git, worker.path, "llmc/adam", source.sha())
     assert worker.status() == ""

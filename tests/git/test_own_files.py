@@ -28,11 +28,11 @@ def test_they_are_ignored_in_every_worktree_and_the_rest_of_the_file_stays(tmp_p
 
     assert dirty() == [".aider.chat.md", "work.txt"]
     for _ in range(2):
-        exclude_own_files(HOST, str(repository / ".git"), [".aider*", ".mytool/"])
+        exclude_own_files(HOST, [str(repository / ".git")], [".aider*", ".mytool/"])
         assert dirty() == ["work.txt"]
     assert exclude.read_text().startswith("# mine\n*.tmp\n")
     assert exclude.read_text().count(".aider*") == 1
-    exclude_own_files(HOST, str(repository / ".git"), [])
+    exclude_own_files(HOST, [str(repository / ".git")], [])
     assert exclude.read_text() == "# mine\n*.tmp\n"
     assert dirty() == [".aider.chat.md", "work.txt"]
 

@@ -33,7 +33,7 @@ def write(story: Story, name: str, path: str, content: str) -> None:
 
 def upstream(story: Story, path: str, content: str) -> None:
     story.commit_upstream(path, content, "By hand")
-    fetch_source(story.site.git, story.root.path, "main")
+    fetch_source(story.site.git, story.site.config.repo.source, story.root.path, "main")
 
 
 def look(story: Story, radar: Radar, *names: str) -> Any:
@@ -87,7 +87,7 @@ def test_a_renamed_directory(story: Story, radar: Radar) -> None:
     (story.repository / "d").mkdir()
     story.git("mv", "one.txt", "d/one.txt")
     story.git("commit", "--quiet", "-m", "Into d")
-    tip = fetch_source(story.site.git, story.root.path, "main")
+    tip = fetch_source(story.site.git, story.site.config.repo.source, story.root.path, "main")
     for name in ("adam", "baker"):
         story.git("reset", "--quiet", "--hard", tip, cwd=story.worker(name).worktree_path)
     story.git("mv", "d", "e", cwd=story.worker("adam").worktree_path)

@@ -84,7 +84,7 @@ def _merged_sha(settled: Settled) -> str | None:
 
 def _foresee(site: Site, name: str, message: str | None) -> Result:
     with acting_for(site, name) as worker:
-        tip = peek_source(site.git, site.root.path, site.config.repo.source, site.config.repo.branch)
+        tip = peek_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
         plan = plan_for(site, worker, tip, message)
     return Result(_told(plan), _as_data(plan), exit_code=0 if plan.obstacle is None else 1)
 

@@ -79,7 +79,7 @@ def terminals(site: Site) -> dict[str, Pane]:
 
 def newest_tip(site: Site) -> str:
     """The branch as the user's repository has it. Fetched before anything begins that would fail without it."""
-    return fetch_source(site.git, site.root.path, site.config.repo.branch)
+    return fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
 
 
 def receipt_of(settled: Settled) -> Receipt:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from llmc.core.display import some_files
 from llmc.git.backup import left_out_of_backup
-from llmc.git.repository import status
+from llmc.git.hidden import whole_status
+from llmc.git.worktree_identity import foreign_git, has_whole_record
 from llmc.model import Worker
 from llmc.observe.branches import work_ahead
 from llmc.site import Site
@@ -16,15 +17,30 @@ def describe_loss(site: Site, worker: Worker) -> str:
     if work_ahead(site, worker) is not None:
         parts.append("commits that are not merged")
     if site.host.is_dir(worker.worktree_path):
-        dirty = len(status(site.git, worker.worktree_path))
+        foreign = foreign_git(site.host, site.root.path, worker.name)
+        if foreign is not None:
+            parts.append(f"a worktree that is not LLMC's any more ({foreign})")
+        dirty = len(whole_status(site.git, worker.worktree_path)) if _can_be_asked(site, worker) else 0
         if dirty:
             parts.append(f"{dirty} uncommitted file{'s' if dirty != 1 else ''}")
     return " and ".join(parts)
 
 
+def note_of_foreign(site: Site, worker: Worker) -> str:
+    """Taken before a step, for after it: where the repository of somebody else that is in its worktree goes."""
+    foreign = foreign_git(site.host, site.root.path, worker.name) if site.host.is_dir(worker.worktree_path) else None
+    kept = site.root.inside("aside")
+    return f"\nnote: {worker.name}: {foreign}; what was there is kept under {kept}" if foreign is not None else ""
+
+
+def _can_be_asked(site: Site, worker: Worker) -> bool:
+    is_own = site.host.is_dir(worker.worktree_path) and site.host.read_link(worker.worktree_path) is None
+    return is_own and has_whole_record(site.host, site.root.path, worker.name)
+
+
 def not_kept(site: Site, worker: Worker) -> str:
     """What even a backup cannot keep when the worktree is removed; empty when it keeps everything."""
-    if not site.host.is_dir(worker.worktree_path):
+    if not _can_be_asked(site, worker):
         return ""
     found = left_out_of_backup(site.git, worker.worktree_path)
     return f"repositories of their own in {some_files(found)}" if found else ""

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from contextlib import suppress
 
 from llmc.app import App
-from llmc.commands.acting import named_workers, terminals
-from llmc.commands.losses import describe_loss, not_kept
+from llmc.commands.acting import named_workers, newest_tip, terminals
+from llmc.commands.losses import describe_loss, not_kept, note_of_foreign
 from llmc.commands.result import Result
 from llmc.core import events as ev
 from llmc.errors import LlmcError
 from llmc.perform.settle import ask
+from llmc.site import Site
 
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     names = named_workers(site, args, "nuke")
+    _learn_what_landed(site)
     losses = {name: describe_loss(site, site.worker(name)) for name in names}
     losing = {name: loss for name, loss in losses.items() if loss}
     gone = {name: left for name in names if (left := not_kept(site, site.worker(name)))}
     if losing and not app.console.confirm(f"{_listed(losing)}. Remove them? {_promise(gone)}"):
         raise LlmcError(f"{_listed(losing)}; nothing was removed", f"say --yes to remove them. {_promise(gone)}")
+    foreign = "".join(note_of_foreign(site, site.worker(name)) for name in names)
     terminals(site)
     for name in names:
         with site.acting_for(name):
             settled = ask(site, name, ev.RemovalAsked(site.now()))
         if settled.refusal is not None:
             raise settled.refusal
-    return Result(_told(names, losing, gone), {"removed": names, "not_kept": gone})
+    return Result(_told(names, losing, gone) + foreign, {"removed": names, "not_kept": gone})
+
+
+def _learn_what_landed(site: Site) -> None:
+    """From the user's own repository: the clone's name for its branch may be old, or moved by an agent."""
+    with suppress(LlmcError):
+        newest_tip(site)
 
 
 def _told(names: list[str], losing: dict[str, str], gone: dict[str, str]) -> str:

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.commands.acting import acting_for, newest_tip
-from llmc.commands.losses import describe_loss
+from llmc.commands.losses import describe_loss, note_of_foreign
 from llmc.commands.result import Result
 from llmc.core import events as ev
 from llmc.errors import LlmcError
@@ -16,7 +16,7 @@ from llmc.perform.settle import ask
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     with acting_for(site, args.worker) as worker:
-        loss = describe_loss(site, worker)
+        loss, foreign = describe_loss(site, worker), note_of_foreign(site, worker)
         if loss and not app.console.confirm(f"{worker.name} has {loss}. Reset it? A backup is kept."):
             raise LlmcError(f"{worker.name} has {loss}; nothing was changed", "say --yes to reset it; a backup is kept")
         newest_tip(site)
@@ -25,4 +25,4 @@ def run(app: App, args: Namespace) -> Result:
         raise settled.refusal
     after = site.worker(args.worker)
     kept = "; `llmc undo` brings the old work back" if loss else ""
-    return Result(f"{after.name}: {after.status}{kept}", {"worker": after.name, "status": after.status})
+    return Result(f"{after.name}: {after.status}{kept}{foreign}", {"worker": after.name, "status": after.status})

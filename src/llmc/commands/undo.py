@@ -7,13 +7,14 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.commands.acting import acting_for, catch_up
-from llmc.commands.losses import describe_loss
+from llmc.commands.losses import describe_loss, note_of_foreign
 from llmc.commands.result import Result
 from llmc.core.display import age
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.backup import list_backups, make_backup, restore_backup, same_content
 from llmc.git.backup_record import Backup
 from llmc.host.faults import Moment, reached
+from llmc.perform.worktrees import make_it_ours
 from llmc.site import Site
 
 
@@ -31,9 +32,10 @@ def run(app: App, args: Namespace) -> Result:
     if not backups:
         raise LlmcError(f"there is no backup of {name}", "`llmc undo --list` shows all there are")
     with acting_for(site, name) as worker:
-        loss = describe_loss(site, worker)
+        loss, foreign = describe_loss(site, worker), note_of_foreign(site, worker)
         if loss and not app.console.confirm(f"{name} has {loss}. Put the backup in its place? A backup is kept."):
             raise LlmcError(f"{name} has {loss}; nothing was changed", "say --yes; what it has now is backed up too")
+        make_it_ours(site, worker)
         present = make_backup(site.git, worker.worktree_path, name, site.now(), reason="undo")
         reached(Moment.UNDO_BACKED_UP)
         backup = named or _newest_other(site, backups, present, name)
@@ -41,7 +43,7 @@ def run(app: App, args: Namespace) -> Result:
         reached(Moment.UNDO_RESTORED)
         site.ledger.note(name, site.now(), "undo", f"restored {backup.ref}")
         catch_up(site, name)
-    return Result(f"{name}: restored {backup.ref}", _data(backup))
+    return Result(f"{name}: restored {backup.ref}{foreign}", _data(backup))
 
 
 def _refuse_removed(site: Site, name: str) -> None:

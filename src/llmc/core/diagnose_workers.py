@@ -109,7 +109,8 @@ def _worktree(each: WorkerHealth) -> Iterator[Finding]:
     if isinstance(each.directory, Absent):
         yield finding("worktree-missing", f"{name}'s worktree {path} is gone", _kept(each), worker=name)
     elif isinstance(each.record, Absent) or (isinstance(each.record, Found) and each.record.value.missing):
-        what = f"git does not know {path}, where {name} works, as a worktree"
+        why = each.record.value.foreign if isinstance(each.record, Found) else ""
+        what = f"git does not know {path}, where {name} works, as a worktree" + (f": {why}" if why else "")
         yield finding("worktree-unregistered", what, "commits there do not reach its branch", worker=name)
     else:
         yield from _checked_out(each)

@@ -105,6 +105,8 @@ class WorktreeRecord:
     branch: str | None
     """None when HEAD is detached."""
     missing: bool = False
+    foreign: str = ""
+    """Why the directory is not the one that LLMC made, if it is there and is not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,4 +26,4 @@ def watch_upstream(site: Site, watch: Watch) -> None:
 
 
 def fetch_upstream(site: Site) -> str:
-    return fetch_source(site.git, site.root.path, site.config.repo.branch)
+    return fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)

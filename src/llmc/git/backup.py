@@ -7,7 +7,9 @@ from dataclasses import replace
 from llmc.errors import LlmcError
 from llmc.git.backup_record import NAMESPACE, Backup, expired, message_of, read_backup, ref_name
 from llmc.git.failure import GitError
+from llmc.git.hidden import whole_status
 from llmc.git.history import is_ancestor
+from llmc.git.own_view import WORKTREES
 from llmc.git.parse import StatusEntry, StatusKind, decode, encode
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import (
@@ -87,7 +89,7 @@ def same_content(git: Git, root: str, one: Backup, other: Backup) -> bool:
 
 def _look(git: Git, worktree: str, worker: str, at_unix: float, branch: str, reason: str) -> Backup:
     head = require_commit(git, worktree, "HEAD")
-    dirty = status(git, worktree)
+    dirty = whole_status(git, worktree)
     nested = [each.path for each in dirty if _is_nested(each)]
     return Backup(
         ref="",
@@ -136,10 +138,21 @@ def _store(git: Git, cwd: str, plan: Backup, tree: str, parents: list[str]) -> B
         ref = ref_name(plan.worker, plan.at_unix, number)
         done = git.run(cwd, "update-ref", "--stdin", stdin=f"create {ref} {sha}\n".encode(), check=False)
         if done.ok:
+            _read_back(git, cwd, ref, sha, parents)
             return replace(plan, ref=ref, sha=sha)
         if "reference already exists" not in done.complaint:
             raise GitError(("update-ref", ref), done.complaint, done.code)
     raise BackupError(f"{plan.worker} has too many backups of the same second", "wait a moment and try again")
+
+
+def _read_back(git: Git, cwd: str, ref: str, sha: str, parents: list[str]) -> None:
+    """What was promised is looked up where the promise says it is, in the clone, before anything goes."""
+    root = cwd.partition(f"/{WORKTREES}/")[0]
+    asked = "".join(f"{name}\n" for name in (ref, f"{ref}^{{tree}}", *parents))
+    answers = git.text(root, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked.encode()).splitlines()
+    wanted = [f"{sha} commit", *(f"{parent} commit" for parent in parents)]
+    if [answers[0], *answers[2:]] != wanted or not answers[1].endswith(" tree"):
+        raise BackupError(f"{ref} cannot be read back from {root}", "nothing was changed; run `llmc doctor`")
 
 
 def _commit(git: Git, cwd: str, tree: str, parents: list[str], message: str, at_unix: float) -> str:

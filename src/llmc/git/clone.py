@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
-from llmc.git.parse import decode, nul_fields
+from llmc.git.own_view import has_view, is_current, view_of, write_view
+from llmc.git.parse import nul_fields
 from llmc.git.repository import HEADS, branch_tip, common_dir, heads, require_commit, resolve, uses_lfs
 from llmc.git.runner import LONG, Git
 
@@ -40,6 +42,7 @@ _NEXT_WAY = re.compile(r"failed to create link|symlink|failed to start iterator"
 
 def clone_source(git: Git, source: str, root: str, branch: str) -> None:
     """Makes `<root>/.git`: bare, with `source` as its origin. A copy that was interrupted is begun again."""
+    git = replace(git, as_agents=True)
     _make_room(git, root)
     if common_dir(git, source) is None:
         raise CloneError(f"{source} is not a git repository", "run `git init` there, or give another path")
@@ -49,6 +52,7 @@ def clone_source(git: Git, source: str, root: str, branch: str) -> None:
     _clone(git, source, root, branch)
     _track_instead_of_copying(git, root, branch)
     _configure(git, source, root)
+    make_view(git, source, root)
     _prepare_lfs(git, root, branch)
     git.host.remove_tree(_marker(root))
 
@@ -60,6 +64,7 @@ def _marker(root: str) -> str:
 
 def _make_room(git: Git, root: str) -> None:
     if git.host.exists(_marker(root)):
+        git.host.remove_tree(view_of(root))
         git.host.remove_tree(f"{root}/.git")
     elif git.host.exists(f"{root}/.git"):
         raise CloneError(f"{root} already holds a repository", "choose another directory for LLMC")
@@ -103,7 +108,39 @@ def _configure(git: Git, source: str, root: str) -> None:
     own = {"rerere.enabled": "true", "rerere.autoupdate": "true", "core.logAllRefUpdates": "true"}
     for name, value in (theirs | own).items():
         git.run(root, "config", "--replace-all", name, value)
-    _carry_info(git, source, root)
+    forbid_pushes(git, root)
+    for name, content in _info(git, source):
+        git.host.write(f"{root}/.git/info/{name}", content)
+
+
+NOWHERE = "/nothing-is-pushed-from-here-LLMC-lands-your-work-after-a-review"
+"""Git names the place that it cannot reach: so this is what an agent reads."""
+
+
+def forbid_pushes(git: Git, root: str) -> None:
+    """Agents see where the work came from, and cannot put anything there unreviewed."""
+    replace(git, as_agents=True).run(root, "config", "--replace-all", f"remote.{REMOTE}.pushurl", NOWHERE)
+
+
+def make_view(git: Git, source: str, root: str) -> None:
+    """LLMC's own view of the clone, with what the person has set for their repository and nothing else."""
+    everywhere = _settings(git, "/")
+    theirs = {name: value for name, value in _settings(git, source).items() if everywhere.get(name) != value}
+    layout = git.text(source, "rev-parse", "--show-object-format")
+    version = {"core.repositoryFormatVersion": "0"}
+    if layout != "sha1":
+        version = {"core.repositoryFormatVersion": "1", "extensions.objectFormat": layout}
+    made_from = f"{common_dir(git, source)}/config"
+    write_view(git.host, root, theirs | {f"remote.{REMOTE}.url": source} | version, _info(git, source), made_from)
+
+
+def ensure_view(git: Git, source: str, root: str) -> None:
+    """Makes it where there is none, as in a root of an earlier LLMC, and anew when the person has changed a setting."""
+    if not git.host.is_dir(f"{root}/.git") or not git.host.is_dir(source) or is_current(git.host, root):
+        return
+    if not has_view(git.host, root):
+        forbid_pushes(git, root)
+    make_view(git, source, root)
 
 
 def _settings(git: Git, cwd: str) -> dict[str, str]:
@@ -114,12 +151,11 @@ def _settings(git: Git, cwd: str) -> dict[str, str]:
     return {name: value for name, value in pairs if _CARRIED.fullmatch(name)}
 
 
-def _carry_info(git: Git, source: str, root: str) -> None:
+def _info(git: Git, source: str) -> list[tuple[str, bytes]]:
     """What the user ignores only for themselves must not show up as untracked in the worktrees."""
-    for name in ("info/exclude", "info/attributes"):
-        theirs = f"{common_dir(git, source)}/{name}"
-        if git.host.exists(theirs):
-            git.host.copy_file(theirs, f"{root}/.git/{name}")
+    directory = f"{common_dir(git, source)}/info"
+    found = ((name, git.host.read(f"{directory}/{name}")) for name in ("exclude", "attributes"))
+    return [(name, content) for name, content in found if content is not None]
 
 
 def has_lfs(git: Git) -> bool:
@@ -133,7 +169,7 @@ def _prepare_lfs(git: Git, root: str, branch: str) -> None:
         git.run(root, "lfs", "fetch", REMOTE, tip, timeout=LONG)
 
 
-def fetch_source(git: Git, root: str, branch: str) -> str:
+def fetch_source(git: Git, source: str, root: str, branch: str) -> str:
     """Brings origin/<branch> up to date and returns its tip."""
     args = (
         "fetch",
@@ -145,35 +181,33 @@ def fetch_source(git: Git, root: str, branch: str) -> str:
     )
     refspec = f"+{HEADS}{branch}:{TRACKING}{branch}"
     before = resolve(git, root, TRACKING + branch)
-    done = git.run(root, *args, REMOTE, refspec, check=False, timeout=LONG)
+    done = git.run(root, *args, "--", source, refspec, check=False, timeout=LONG)
     # Two fetches at once: the slower one finds the ref already moved, which is all that it wanted.
     if not done.ok and "cannot lock ref" in done.complaint and resolve(git, root, TRACKING + branch) != before:
-        done = git.run(root, *args, REMOTE, refspec, check=False, timeout=LONG)
+        done = git.run(root, *args, "--", source, refspec, check=False, timeout=LONG)
     if not done.ok:
-        raise _why_not_fetched(git, root, branch, GitError(args, done.complaint, done.code))
+        raise _why_not_fetched(source, branch, GitError(args, done.complaint, done.code))
     return require_commit(git, root, TRACKING + branch)
 
 
-def peek_source(git: Git, root: str, source: str, branch: str) -> str:
+def peek_source(git: Git, source: str, root: str, branch: str) -> str:
     """The tip of the user's branch, with its objects, and no name in the clone is moved."""
     args = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
-    done = git.run(root, *args, REMOTE, HEADS + branch, check=False, timeout=LONG)
+    done = git.run(root, *args, "--", source, HEADS + branch, check=False, timeout=LONG)
     if not done.ok:
-        raise _why_not_fetched(git, root, branch, GitError(args, done.complaint, done.code))
+        raise _why_not_fetched(source, branch, GitError(args, done.complaint, done.code))
     return require_commit(git, source, HEADS + branch)
 
 
-def _why_not_fetched(git: Git, root: str, branch: str, failed: GitError) -> LlmcError:
+def _why_not_fetched(source: str, branch: str, failed: GitError) -> LlmcError:
     if "couldn't find remote ref" in failed.words:
         return BranchMissingError(
             f"the source repository has no branch {branch} any more",
             "bring the branch back, or name another one: `llmc config set repo.branch NAME`",
         )
     if "does not appear to be a git repository" in failed.words:
-        url = decode(git.run(root, "config", "--get", f"remote.{REMOTE}.url").out).strip()
         return SourceGoneError(
-            f"there is no git repository at {url} any more",
-            f"bring it back, or say where it is now: `git -C {root} remote set-url {REMOTE} PATH` "
-            "and `llmc config set repo.source PATH`",
+            f"there is no git repository at {source} any more",
+            "bring it back, or say where it is now: `llmc config set repo.source PATH`",
         )
     return failed

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.history import is_ancestor
-from llmc.git.parse import decode
+from llmc.git.own_view import record_of
+from llmc.git.parse import decode, encode
 from llmc.git.repository import HEADS, branch_tip, operations, resolve
-from llmc.git.runner import LONG, NO_HOOKS, Git
-from llmc.git.worktree import find_worktree, quit_operations, remove_worktree, worktree_path
+from llmc.git.runner import LONG, Git
+from llmc.git.worktree import point_at_record, quit_operations, remove_worktree, worktree_path
+from llmc.git.worktree_identity import foreign_git, has_whole_record, points_at_record
 
 _PACKED = re.compile(rb"#.*|\^?[0-9a-f]{40,64}|[0-9a-f]{40,64} refs/\S+")
 _SHA = re.compile(r"[0-9a-f]{40,64}")
@@ -84,47 +85,40 @@ def restore_branch(git: Git, root: str, name: str, branch: str, candidates: tupl
 
 def make_worktree_again(git: Git, root: str, name: str, branch: str) -> None:
     """For a directory that is gone: the branch, checked out in its place."""
-    if find_worktree(git, root, name):
-        remove_worktree(git, root, name)
-    path = worktree_path(root, name)
-    git.run(root, *NO_HOOKS, "worktree", "add", "--quiet", "--force", path, branch, timeout=LONG)
+    remove_worktree(git, root, name)
+    git.run(root, "worktree", "add", "--quiet", "--force", worktree_path(root, name), branch, timeout=LONG)
+    point_at_record(git.host, root, name)
 
 
-def connect_worktree(git: Git, root: str, name: str, branch: str, keep: str) -> None:
-    """Makes a directory a worktree again. Its files stay as they are, and count as changes where they differ."""
-    path = worktree_path(root, name)
-    git.run(root, "worktree", "repair", path, check=False)
-    git.run(root, "worktree", "repair", check=False)
-    if _is_connected(git, root, name):
-        return
-    _set_aside(git, f"{root}/.git/worktrees/{name}", keep)
-    if git.host.is_dir(f"{path}/.git"):
-        raise MendingError(f"{path} is a repository of its own", f"move it out of {posixpath.dirname(path)}")
-    # Git fills only empty directories: a worktree is made beside, and its record then led to the files.
-    beside = f"{root}/.worktrees/.mending/{name}"
-    git.host.remove_tree(beside)
-    try:
-        add = ("worktree", "add", "--quiet", "--force", "--no-checkout", beside, branch)
-        git.run(root, *NO_HOOKS, *add, timeout=LONG)
-        git.host.copy_file(f"{beside}/.git", f"{path}/.git")
-    finally:
-        git.host.remove_tree(posixpath.dirname(beside))
-    git.run(root, "worktree", "repair", path)
-    git.run(path, "reset", "--quiet", check=False, timeout=LONG)
-    if not _is_connected(git, root, name):
-        raise MendingError(f"git does not take {path} as a worktree", f"see `git -C {root} worktree list`")
+def make_ours(git: Git, root: str, name: str, branch: str, keep: str) -> str:
+    """Makes a directory the worker's worktree again. Its files stay, and count as changes where they differ.
+
+    What stands in the way and is not LLMC's, such as a repository that an agent made there, goes to `keep` as it is.
+    Says what that was; empty where there was nothing to do.
+    """
+    why = foreign_git(git.host, root, name)
+    if why is None:
+        return ""
+    path, record = worktree_path(root, name), record_of(root, name)
+    if git.host.read_link(path) is not None:
+        raise MendingError(f"{path} is a link to another place", f"remove the link, then `llmc restart {name}`")
+    kept = []
+    if not has_whole_record(git.host, root, name):
+        kept += _set_aside(git, record, f"{keep}/{name}.record")
+        git.host.write(f"{record}/HEAD", encode(f"ref: {HEADS}{branch}\n"))
+    if not points_at_record(git.host, root, name):
+        kept += _set_aside(git, f"{path}/.git", f"{keep}/{name}.git")
+    point_at_record(git.host, root, name)
+    if not git.host.exists(f"{record}/index"):
+        git.run(path, "reset", "--quiet", timeout=LONG)
+    return f"{why}; " + (f"what was there is kept in {' and '.join(kept)}" if kept else "it is LLMC's again")
 
 
-def _is_connected(git: Git, root: str, name: str) -> bool:
-    known = find_worktree(git, root, name)
-    if known is None or known.missing:
-        return False
-    return git.run(worktree_path(root, name), "rev-parse", "--git-dir", check=False).ok
-
-
-def _set_aside(git: Git, path: str, keep: str) -> None:
-    if git.host.exists(path):
-        git.host.move(path, f"{keep}/{posixpath.basename(path)}")
+def _set_aside(git: Git, path: str, keep: str) -> list[str]:
+    if not git.host.exists(path):
+        return []
+    git.host.move(path, keep)
+    return [keep]
 
 
 def put_on_branch(git: Git, worktree: str, branch: str) -> bool:
@@ -138,14 +132,14 @@ def put_on_branch(git: Git, worktree: str, branch: str) -> bool:
         git.run(worktree, "symbolic-ref", "-m", "llmc doctor --repair", "HEAD", HEADS + branch)
         return True
     checkout = ("checkout", "--quiet", "--no-recurse-submodules", "--ignore-other-worktrees", branch, "--")
-    git.run(worktree, *NO_HOOKS, *checkout, timeout=LONG)
+    git.run(worktree, *checkout, timeout=LONG)
     return head is None or is_ancestor(git, worktree, head, branch)
 
 
 def leave_operation(git: Git, worktree: str) -> None:
     """Back to before a rebase, merge or the like; where git cannot, it forgets it and the files stay."""
     for operation in operations(git, worktree):
-        if not git.run(worktree, *NO_HOOKS, operation.value, "--abort", check=False, timeout=LONG).ok:
+        if not git.run(worktree, operation.value, "--abort", check=False, timeout=LONG).ok:
             try:
                 quit_operations(git, worktree)
             except GitError as stuck:

@@ -15,15 +15,14 @@ BEGIN = "# files of agents, kept up to date by LLMC"
 END = "# end of the files of agents"
 
 
-def exclude_own_files(host: Host, repository: str, patterns: Iterable[str]) -> None:
-    """Makes git ignore these, in every worktree of the repository, instead of those that it was given before."""
-    if not host.is_dir(repository):
-        return
-    path = f"{repository}/info/exclude"
-    before = decode(host.read(path) or b"")
-    after = _with_block(before, sorted(set(patterns)))
-    if after != before:
-        host.write(path, encode(after))
+def exclude_own_files(host: Host, repositories: Iterable[str], patterns: Iterable[str]) -> None:
+    """Makes git ignore these, in every worktree of the repositories, instead of those that it was given before."""
+    lines = sorted(set(patterns))
+    for path in (f"{repository}/info/exclude" for repository in repositories if host.is_dir(repository)):
+        before = decode(host.read(path) or b"")
+        after = _with_block(before, lines)
+        if after != before:
+            host.write(path, encode(after))
 
 
 def _with_block(text: str, patterns: list[str]) -> str:

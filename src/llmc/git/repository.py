@@ -5,6 +5,7 @@ Every probe here knows three answers: yes, no, and a GitError when git could not
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -121,9 +122,9 @@ def status(git: Git, worktree: str) -> tuple[StatusEntry, ...]:
     return parse_status(raw_status(git, worktree))
 
 
-def raw_status(git: Git, worktree: str) -> bytes:
+def raw_status(git: Git, worktree: str, env: Mapping[str, str] | None = None) -> bytes:
     args = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-show-stash")
-    return git.run(worktree, "status", *args).out
+    return git.run(worktree, "status", *args, env=env).out
 
 
 def list_worktrees(git: Git, repository: str) -> tuple[Worktree, ...]:

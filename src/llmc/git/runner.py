@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError, is_locked
+from llmc.git.own_view import places
 from llmc.host.base import Completed, Host
 from llmc.host.local import ProgramMissingError
 
@@ -53,6 +54,8 @@ class Git:
     host: Host
     patience: float = 10.0
     """Seconds to wait while another git holds a lock."""
+    as_agents: bool = False
+    """Sees the clone and its worktrees as the agents' own git does, with all that they have configured."""
 
     def run(
         self,
@@ -64,7 +67,8 @@ class Git:
         env: Mapping[str, str] | None = None,
     ) -> Completed:
         """Runs `git ARGS` in `cwd`. With `check`, an exit code other than 0 is a GitError."""
-        environment = clean_environment(self.host.environ()) | dict(env or {})
+        known = {} if self.as_agents else places(self.host, cwd)
+        environment = clean_environment(self.host.environ()) | known | dict(env or {})
         deadline = time.monotonic() + self.patience
         pause = 0.02
         done = self._once(cwd, args, environment, stdin, timeout)

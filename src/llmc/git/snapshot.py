@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from llmc.git.hidden import hidden_files, reveal
 from llmc.git.parse import decode, encode
 from llmc.git.repository import git_paths
 from llmc.git.runner import LONG, Git
@@ -42,8 +43,9 @@ class Snapshot:
 
 def take(git: Git, worktree: str, left_out: tuple[str, ...]) -> Snapshot:
     """`left_out` are untracked directories that git cannot take in."""
+    hidden = hidden_files(git, worktree)
     with _scratch(git, worktree) as scratch:
-        return Snapshot(_files_tree(git, worktree, scratch, left_out), _state_tree(git, worktree, scratch))
+        return Snapshot(_files_tree(git, worktree, scratch, left_out, hidden), _state_tree(git, worktree, scratch))
 
 
 def put_back(git: Git, worktree: str, files: str, state: str) -> None:
@@ -69,12 +71,14 @@ def _scratch(git: Git, worktree: str) -> Iterator[str]:
         git.host.remove_tree(path)
 
 
-def _files_tree(git: Git, worktree: str, scratch: str, left_out: tuple[str, ...]) -> str:
+def _files_tree(git: Git, worktree: str, scratch: str, left_out: tuple[str, ...], hidden: tuple[str, ...]) -> str:
     (index,) = git_paths(git, worktree, "index")
     temporary = {"GIT_INDEX_FILE": f"{scratch}/files"}
     if git.host.exists(index):
         # The copy brings the cached file times along: unchanged files need not be read again.
         git.host.copy_file(index, temporary["GIT_INDEX_FILE"])
+        if hidden:
+            reveal(git, worktree, hidden, temporary)
     specs = [":/", *(f":(top,literal,exclude){path.rstrip('/')}" for path in left_out)]
     pathspecs = b"".join(encode(spec) + b"\0" for spec in specs)
     add = ("add", "--all", "--sparse", "--no-ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
@@ -100,8 +104,8 @@ def _operation_tree(git: Git, worktree: str, scratch: str) -> str:
     present = [name for name, path in zip(_OPERATION, paths, strict=True) if git.host.exists(path)]
     directory = posixpath.dirname(paths[-1])
     if present:
-        place = (f"--git-dir={directory}", f"--work-tree={directory}")
-        git.run(directory, *_AS_IS, *place, "add", "--force", "--", *present, env=temporary)
+        there = temporary | {"GIT_WORK_TREE": directory}
+        git.run(worktree, *_AS_IS, "add", "--force", "--", *present, env=there)
     return git.text(worktree, "write-tree", env=temporary)
 
 
@@ -110,8 +114,8 @@ def _put_operation_back(git: Git, worktree: str, scratch: str, tree: str) -> Non
     (path,) = git_paths(git, worktree, "REBASE_HEAD")
     directory = posixpath.dirname(path)
     git.run(worktree, "read-tree", tree, env=temporary)
-    place = (f"--git-dir={directory}", f"--work-tree={directory}")
-    git.run(directory, *_AS_IS, *place, "checkout-index", "--all", "--force", env=temporary)
+    there = temporary | {"GIT_WORK_TREE": directory}
+    git.run(worktree, *_AS_IS, "checkout-index", "--all", "--force", env=there)
 
 
 def staged_paths(raw: bytes) -> bytes:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
+
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
+from llmc.git.hidden import hidden_files, reveal
 from llmc.git.history import is_ancestor
-from llmc.git.parse import Worktree, decode
+from llmc.git.own_view import record_of
+from llmc.git.parse import Worktree, decode, encode
 from llmc.git.repository import Operation, branch_tip, git_paths, list_worktrees, operations
-from llmc.git.runner import LONG, NO_HOOKS, Git
+from llmc.git.runner import LONG, Git
+from llmc.host.base import Host
 from llmc.host.faults import Moment, reached
 
 
@@ -36,8 +41,24 @@ def add_worktree(git: Git, root: str, name: str, branch: str, start_sha: str) ->
     _refuse_to_bury(git, root, branch, start_sha)
     if known:
         remove_worktree(git, root, name)
-    git.run(root, *NO_HOOKS, "worktree", "add", "--quiet", "--no-track", "-B", branch, path, start_sha, timeout=LONG)
+    _make_room(git.host, root, name)
+    git.run(root, "worktree", "add", "--quiet", "--no-track", "-B", branch, path, start_sha, timeout=LONG)
+    point_at_record(git.host, root, name)
     return path
+
+
+def _make_room(host: Host, root: str, name: str) -> None:
+    """A record that belongs to no directory would make git choose another name for this one."""
+    if host.exists(record_of(root, name)):
+        host.move(record_of(root, name), f"{root}/aside/records/{name}-{secrets.token_hex(4)}")
+
+
+def point_at_record(host: Host, root: str, name: str) -> None:
+    """Makes the directory and the clone's record of it name each other, for the agents' git as for LLMC's own."""
+    record, path = record_of(root, name), worktree_path(root, name)
+    host.write(f"{record}/commondir", b"../..\n")
+    host.write(f"{record}/gitdir", encode(f"{path}/.git\n"))
+    host.write(f"{path}/.git", encode(f"gitdir: {record}\n"))
 
 
 def _refuse_to_bury(git: Git, root: str, branch: str, start_sha: str) -> None:
@@ -51,23 +72,11 @@ def _refuse_to_bury(git: Git, root: str, branch: str, start_sha: str) -> None:
 
 def remove_worktree(git: Git, root: str, name: str) -> None:
     """Removes the directory and git's record of it, in whatever state they are. Not the branch."""
-    path = worktree_path(root, name)
-    if find_worktree(git, root, name) and _remove(git, root, path):
-        return
-    try:
-        git.host.remove_tree(path)
-    except OSError as refused:
-        raise WorktreeError(f"could not remove {path}: {refused}", "remove it by hand, then try again") from refused
-    if find_worktree(git, root, name) and not _remove(git, root, path):
-        raise WorktreeError(
-            f"git keeps a record of {path} that it cannot remove", f"run `git -C {root} worktree prune`"
-        )
-
-
-def _remove(git: Git, root: str, path: str) -> bool:
-    # Once for local changes, twice for a locked worktree.
-    args = ("worktree", "remove", "--force", "--force", path)
-    return git.run(root, *args, check=False, timeout=LONG).ok
+    for path in (worktree_path(root, name), record_of(root, name)):
+        try:
+            git.host.remove_tree(path)
+        except OSError as refused:
+            raise WorktreeError(f"could not remove {path}: {refused}", "remove it by hand, then try again") from refused
 
 
 def delete_branch(git: Git, root: str, branch: str) -> None:
@@ -82,8 +91,11 @@ def reset_in_place(git: Git, worktree: str, branch: str, sha: str) -> None:
     The directory itself stays: an agent may be running in it. What gets dropped is for the caller to back up first.
     """
     quit_operations(git, worktree)
+    hidden = hidden_files(git, worktree)
+    if hidden:
+        reveal(git, worktree, hidden)
     checkout = ("checkout", "--quiet", "--force", "--no-track", "--no-recurse-submodules", "-B", branch, sha)
-    git.run(worktree, *NO_HOOKS, *checkout, "--", timeout=LONG)
+    git.run(worktree, *checkout, "--", timeout=LONG)
     reached(Moment.RESET_CHECKED_OUT)
     git.run(worktree, "clean", "--quiet", "--force", "-d", timeout=LONG)
 

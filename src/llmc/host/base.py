@@ -95,6 +95,9 @@ class Host(Protocol):
     def read_link(self, path: str) -> str | None:
         """Where the symlink points; None when the path is no symlink."""
 
+    def make_link(self, target: str, path: str) -> None:
+        """A symlink at `path`, where nothing may be."""
+
     def copy_file(self, source: str, target: str) -> None:
         """Copies a file with its mode and times, or a symlink as a symlink.
 

@@ -130,6 +130,9 @@ class LocalHost:
     def read_link(self, path: str) -> str | None:
         return str(Path(path).readlink()) if Path(path).is_symlink() else None
 
+    def make_link(self, target: str, path: str) -> None:
+        os.symlink(target, path)
+
     def copy_file(self, source: str, target: str) -> None:
         Path(target).parent.mkdir(parents=True, exist_ok=True)
         Path(target).unlink(missing_ok=True)

@@ -23,6 +23,7 @@ from llmc.core.health import (
 )
 from llmc.git.repository import operations, status
 from llmc.git.runner import Git
+from llmc.git.worktree_identity import foreign_git
 from llmc.host.base import Host
 from llmc.host.processes import is_running
 from llmc.model import Worker
@@ -89,7 +90,7 @@ def look_at_workers(around: Surroundings, state: StateFacts) -> Answer[tuple[Wor
 def _look_at_worker(around: Surroundings, worker: Worker) -> WorkerHealth:
     path = worker.worktree_path
     directory = probe(lambda: Found(path) if around.host.is_dir(path) else Absent())
-    record = given(around.git, lambda git: given(around.clone, lambda clone: _record(git, clone, path)))
+    record = given(around.git, lambda git: given(around.clone, lambda clone: _record(around, git, clone, worker)))
     checkout = _checkout(around.git, directory, record)
     return WorkerHealth(
         worker,
@@ -104,15 +105,15 @@ def _look_at_worker(around: Surroundings, worker: Worker) -> WorkerHealth:
     )
 
 
-def _record(git: Git, clone: Clone, path: str) -> Answer[WorktreeRecord]:
+def _record(around: Surroundings, git: Git, clone: Clone, worker: Worker) -> Answer[WorktreeRecord]:
+    path = worker.worktree_path
     real = git.host.real_path(path)
     known = next((each for each in clone.worktrees if each.path == real), None)
     if known is None or known.missing or not git.host.is_dir(path):
         return _there(known)
-    # Git lists a record without looking whether it is whole.
-    usable = git.run(path, "rev-parse", "--git-dir", check=False)
-    damaged = not usable.ok and "not a git repository" in usable.complaint
-    return Found(replace(known, missing=damaged))
+    # Git lists a record without looking whether it is whole, and whether the directory is still of this repository.
+    foreign = foreign_git(git.host, around.root.path, worker.name)
+    return Found(replace(known, missing=foreign is not None, foreign=foreign or ""))
 
 
 def _checkout(git: Answer[Git], directory: Answer[str], record: Answer[WorktreeRecord]) -> Answer[Git]:

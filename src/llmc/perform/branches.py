@@ -6,17 +6,19 @@ from llmc.core import events as ev
 from llmc.core.plan import unclean
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, backup_commit, is_backed_up, make_backup
-from llmc.git.clone import fetch_source
+from llmc.git.clone import fetch_source, peek_source
+from llmc.git.hidden import whole_status
 from llmc.git.history import commits_ahead
 from llmc.git.rebase import Conflicted, rebase_in_progress, rebase_onto
-from llmc.git.repository import current_branch, require_commit, resolve, status
+from llmc.git.repository import current_branch, require_commit, resolve
 from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in_place
+from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
 from llmc.model import Step, Worker
 from llmc.perform.conflicts import asked_to_resolve
 from llmc.perform.merging import forget_accept
 from llmc.perform.sessions import end_session, end_strays
-from llmc.perform.worktrees import carry_ignored_files
+from llmc.perform.worktrees import carry_ignored_files, make_it_ours
 from llmc.site import Site
 
 
@@ -34,7 +36,8 @@ def _keep_if_late(site: Site, worker: Worker, sha: str | None, known: tuple[str,
 
 
 def reset(site: Site, worker: Worker, step: Step) -> ev.StepResult:
-    tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+    tip = fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
+    make_it_ours(site, worker)
     head, moves = require_commit(site.git, worker.worktree_path, "HEAD"), head_log(site.git, worker.worktree_path)
     make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=tip, reason="reset")
     reached(Moment.RESET_BACKED_UP)
@@ -51,6 +54,7 @@ def reset(site: Site, worker: Worker, step: Step) -> ev.StepResult:
 
 def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
     worktree = worker.worktree_path
+    require_ours(site.host, site.root.path, worker.name)
     if rebase_in_progress(site.git, worktree) is None:
         _require_clean(site, worker)
         head = require_commit(site.git, worktree, "HEAD")
@@ -66,7 +70,7 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
 
 
 def _require_clean(site: Site, worker: Worker) -> None:
-    dirty = tuple(entry.path for entry in status(site.git, worker.worktree_path))
+    dirty = tuple(entry.path for entry in whole_status(site.git, worker.worktree_path))
     checked_out = current_branch(site.git, worker.worktree_path)
     obstacle = unclean(worker.name, worker.branch, checked_out, dirty, "rebased")
     if obstacle is not None:
@@ -82,9 +86,9 @@ def remove(site: Site, worker: Worker) -> None:
         end_session(site, worker, pane, force=True)
     end_strays(site, worker.name)
     reached(Moment.NUKE_STOPPED)
-    if site.host.is_dir(worker.worktree_path):
-        upstream = resolve(site.git, site.root.path, f"refs/remotes/origin/{site.config.repo.branch}")
-        make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=upstream, reason="nuke")
+    if site.host.is_dir(worker.worktree_path) and site.host.read_link(worker.worktree_path) is None:
+        make_it_ours(site, worker)
+        make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=_landed(site), reason="nuke")
     else:
         backup_branch(site.git, site.root.path, worker.name, site.now(), worker.branch, reason="nuke")
     reached(Moment.NUKE_BACKED_UP)
@@ -101,6 +105,14 @@ def remove(site: Site, worker: Worker) -> None:
     reached(Moment.NUKE_FORGOTTEN)
     site.ledger.remove(worker.name, site.now())
     forget_locks(site, worker.name)
+
+
+def _landed(site: Site) -> str | None:
+    """What the user's own repository has, as it says itself: an agent can move the clone's name for it."""
+    try:
+        return peek_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
+    except LlmcError:
+        return None
 
 
 def forget_files(site: Site, name: str) -> None:

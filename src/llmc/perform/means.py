@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from types import MappingProxyType
 
 from llmc.core.mending import Seen
@@ -29,9 +28,7 @@ class Means:
 
     @property
     def aside(self) -> str:
-        """Where things go that cannot be kept in git, a directory of its own for each repair."""
-        stamp = datetime.fromtimestamp(self.now, UTC).strftime("%Y%m%dT%H%M%S")
-        return self.root.inside("aside", f"{stamp}.{int(self.now * 1000) % 1000:03}")
+        return self.root.aside(self.now)
 
 
 def change_worker(site: Site, name: str, change: Callable[[Worker], Worker], why: str) -> None:

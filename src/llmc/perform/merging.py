@@ -7,6 +7,7 @@ from llmc.core.plan import AcceptFacts, AcceptPlan, MakeCommit, MoveBranch, Obst
 from llmc.errors import LlmcError
 from llmc.git.backup import make_backup
 from llmc.git.clone import fetch_source
+from llmc.git.hidden import whole_status
 from llmc.git.history import author_of, commits_ahead, is_ancestor, log_messages
 from llmc.git.land import BranchMovedError, LandRefusedError, checkout_of, land, signs, squash
 from llmc.git.overlap import overlap
@@ -14,6 +15,7 @@ from llmc.git.parse import StatusKind
 from llmc.git.rebase import Clean, own_base, would_conflict
 from llmc.git.repository import branch_tip, current_branch, resolve, status
 from llmc.git.worktree import reset_in_place
+from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
 from llmc.model import Step, Work, Worker
 from llmc.perform.validation import ValidationFailedError, validate
@@ -69,7 +71,7 @@ def _merge(site: Site, worker: Worker, message: str | None) -> str:
 
 
 def _try_to_merge(site: Site, worker: Worker, message: str | None) -> str:
-    tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+    tip = fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
     plan = plan_for(site, worker, tip, message)
     if plan.obstacle is not None:
         raise NotMergedError(plan.obstacle.what, plan.obstacle.hint)
@@ -92,6 +94,7 @@ def plan_for(site: Site, worker: Worker, tip: str, message: str | None) -> Accep
 
 def _look(site: Site, worker: Worker, tip: str, message: str | None) -> AcceptFacts:
     git, root, repo = site.git, site.root.path, site.config.repo
+    require_ours(site.host, root, worker.name)
     head = branch_tip(git, root, worker.branch)
     base = own_base(git, root, tip, head, worker.base_sha) if head else None
     up_to_date = base == tip
@@ -103,7 +106,7 @@ def _look(site: Site, worker: Worker, tip: str, message: str | None) -> AcceptFa
         worktree=worker.worktree_path,
         worker_branch=worker.branch,
         checked_out=current_branch(git, worker.worktree_path),
-        dirty=tuple(entry.path for entry in status(git, worker.worktree_path)),
+        dirty=tuple(entry.path for entry in whole_status(git, worker.worktree_path)),
         branch=repo.branch,
         tip=tip,
         head=head,
@@ -251,7 +254,7 @@ def _landed_before(site: Site, worker: Worker) -> str | None:
     made = resolve(site.git, site.root.path, _commit_ref(worker))
     if made is None:
         return None
-    tip = fetch_source(site.git, site.root.path, site.config.repo.branch)
+    tip = fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
     return made if is_ancestor(site.git, site.root.path, made, tip) else None
 
 

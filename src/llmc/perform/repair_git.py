@@ -19,7 +19,7 @@ from llmc.store.config_file import default_config_text
 
 
 def mend_the_clone(means: Means, repair: Repair) -> str:
-    git, root = Git(means.host), means.root
+    git, root = Git(means.host, as_agents=True), means.root
     repo = load_config(root.config_file).repo
     if not means.host.exists(root.git_dir) or means.host.exists(root.inside(".cloning")):
         return _clone_again(git, means, repo.source, repo.branch)
@@ -41,7 +41,7 @@ def _clone_again(git: Git, means: Means, source: str, branch: str) -> str:
 
 
 def write_settings(means: Means, repair: Repair) -> str:
-    git, root = Git(means.host), means.root
+    git, root = Git(means.host, as_agents=True), means.root
     source = _setting(git, root.path, f"remote.{REMOTE}.url")
     head = git.run(root.path, "symbolic-ref", "--quiet", f"{TRACKING}HEAD", check=False)
     branch = decode(head.out).strip().removeprefix(TRACKING)
@@ -57,12 +57,12 @@ def _setting(git: Git, root: str, name: str) -> str:
 
 
 def turn_on(means: Means, repair: Repair) -> str:
-    Git(means.host).run(means.root.path, "config", repair.subject, "true")
+    Git(means.host, as_agents=True).run(means.root.path, "config", repair.subject, "true")
     return f"{repair.subject} is on"
 
 
 def follow_source(means: Means, repair: Repair) -> str:
-    Git(means.host).run(means.root.path, "remote", "set-url", REMOTE, repair.subject)
+    Git(means.host, as_agents=True).run(means.root.path, "remote", "set-url", REMOTE, repair.subject)
     return f"the clone follows {repair.subject}"
 
 
@@ -86,4 +86,4 @@ def _fetch_again(git: Git, means: Means, ref: str, config: Config) -> str:
         git.run(means.root.path, "symbolic-ref", ref, TRACKING + config.repo.branch)
         return f"{ref} follows {config.repo.branch} again"
     branch = ref.removeprefix(TRACKING)
-    return f"{ref} is at {fetch_source(git, means.root.path, branch)[:12]} again"
+    return f"{ref} is at {fetch_source(git, config.repo.source, means.root.path, branch)[:12]} again"

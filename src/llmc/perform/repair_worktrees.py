@@ -12,7 +12,7 @@ from llmc.core.repairs import Repair
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, list_backups, make_backup
 from llmc.git.clone import TRACKING
-from llmc.git.mending import connect_worktree, leave_operation, put_on_branch, restore_branch
+from llmc.git.mending import leave_operation, make_ours, put_on_branch, restore_branch
 from llmc.git.repository import branch_tip, current_branch, resolve
 from llmc.git.worktree import delete_branch, find_worktree, remove_worktree, reset_in_place
 from llmc.host.processes import end_tree
@@ -59,8 +59,8 @@ def connect(means: Means, repair: Repair) -> str:
     site = means.open_site()
     worker = site.worker(repair.worker or "")
     with site.acting_for(worker.name):
-        connect_worktree(site.git, site.root.path, worker.name, worker.branch, means.aside)
-    return f"{worker.worktree_path} is on {worker.branch}"
+        words = make_ours(site.git, site.root.path, worker.name, worker.branch, means.aside)
+    return f"{worker.worktree_path} is a worktree of {worker.branch}: {words}"
 
 
 def leave(means: Means, repair: Repair) -> str:
@@ -133,7 +133,7 @@ def adopt(means: Means, repair: Repair) -> str:
             _restore(site, name, branch, None)
         known = find_worktree(site.git, site.root.path, name)
         if known is None or known.missing:
-            connect_worktree(site.git, site.root.path, name, branch, means.aside)
+            make_ours(site.git, site.root.path, name, branch, means.aside)
         worker = rebuilt(means.find_remains_of(site, name), means.now).worker
         site.ledger.add(worker)
     return f"{name} is a worker again: {worker.status}"

@@ -13,6 +13,7 @@ from llmc.core import events as ev
 from llmc.core.program import InstalledProgram
 from llmc.errors import LlmcError
 from llmc.git.own_files import exclude_own_files
+from llmc.git.own_view import view_of
 from llmc.host.marks import marked_processes
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
 from llmc.model import Step, Worker
@@ -61,7 +62,7 @@ def _start(
         return ev.SessionFailed(site.now(), step.id, f"{launch.argv[0]} is not installed; {hint}", hopeless=True)
     if not site.host.is_dir(worker.worktree_path):
         restore_worktree(site, worker)
-    exclude_own_files(site.host, site.root.git_dir, _own_files(site))
+    exclude_own_files(site.host, (site.root.git_dir, view_of(site.root.path)), _own_files(site))
     takes_up = resume if resume in launch.argv else ""  # not where the program does not know how
     pane = _launch(site, worker, step, launch, takes_up)
     launched = replace(site.worker(worker.name), took_up=takes_up)

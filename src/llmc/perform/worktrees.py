@@ -5,7 +5,7 @@ from __future__ import annotations
 from llmc.git.backup import backup_commit
 from llmc.git.history import is_ancestor
 from llmc.git.ignored import copy_ignored
-from llmc.git.mending import make_worktree_again
+from llmc.git.mending import make_ours, make_worktree_again
 from llmc.git.repository import branch_tip, resolve, toplevel
 from llmc.git.worktree import find_worktree
 from llmc.model import Worker
@@ -18,6 +18,13 @@ def carry_ignored_files(site: Site, worktree: str) -> None:
     source = toplevel(site.git, site.config.repo.source)
     if site.config.repo.copy and source is not None:
         copy_ignored(site.git, source, site.config.repo.copy, worktree)
+
+
+def make_it_ours(site: Site, worker: Worker) -> None:
+    """Before its files are kept and dropped. What somebody else's git left there is put aside, and the person told."""
+    words = make_ours(site.git, site.root.path, worker.name, worker.branch, site.root.aside(site.now()))
+    if words:
+        site.ledger.note(worker.name, site.now(), "worktree.foreign", words)
 
 
 def restore_worktree(site: Site, worker: Worker) -> str:

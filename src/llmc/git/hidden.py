@@ -1,0 +1,51 @@
+"""Changes that the index hides: git does not look at files that are marked `assume-unchanged` or `skip-worktree`.
+
+Anybody can mark a file. Before work is judged clean, kept, or dropped, the marks are taken off: in a copy of the index
+where something is only looked at.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from llmc.git.parse import StatusEntry, encode, nul_fields, parse_status
+from llmc.git.repository import git_paths, raw_status
+from llmc.git.runner import LONG, Git
+
+_SKIPPED = "S"
+
+
+def hidden_files(git: Git, worktree: str) -> tuple[str, ...]:
+    """Marked files that are there. One that is not was left out of the checkout, which is no change."""
+    tagged = (field.split(" ", 1) for field in nul_fields(git.run(worktree, "ls-files", "-v", "-z").out))
+    marked = (path for tag, path in tagged if tag.islower() or tag == _SKIPPED)
+    return tuple(path for path in marked if git.host.exists(f"{worktree}/{path}"))
+
+
+def reveal(git: Git, worktree: str, paths: tuple[str, ...], env: Mapping[str, str] | None = None) -> None:
+    """Takes the marks off, in the index that `env` names or in the worktree's own."""
+    names = b"".join(encode(path) + b"\0" for path in paths)
+    for option in ("--no-assume-unchanged", "--no-skip-worktree"):
+        git.run(worktree, "update-index", option, "-z", "--stdin", stdin=names, env=env, timeout=LONG)
+
+
+def whole_status(git: Git, worktree: str) -> tuple[StatusEntry, ...]:
+    """As `status`, and nothing is hidden."""
+    hidden = hidden_files(git, worktree)
+    if not hidden:
+        return parse_status(raw_status(git, worktree))
+    with _copied_index(git, worktree) as env:
+        reveal(git, worktree, hidden, env)
+        return parse_status(raw_status(git, worktree, env))
+
+
+@contextmanager
+def _copied_index(git: Git, worktree: str) -> Iterator[Mapping[str, str]]:
+    index, copy = git_paths(git, worktree, "index", f"llmc-{secrets.token_hex(8)}.index")
+    git.host.copy_file(index, copy)
+    try:
+        yield {"GIT_INDEX_FILE": copy}
+    finally:
+        git.host.remove_tree(copy)
