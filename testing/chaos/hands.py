@@ -83,6 +83,13 @@ def commit(world: World, name: str, worktree: Path) -> bool:
     return _commit(world, name, f"By the agent {world.new_token()}")
 
 
+def tidy_up(world: World, name: str) -> None:
+    """What lies about would keep the work from being accepted."""
+    with suppress(*FAILURES), at_work(world, name) as worktree:
+        world.agents_git(name, "update-index", "--no-skip-worktree", "--no-assume-unchanged", f"hidden/{name}.txt")
+        commit(world, name, worktree)
+
+
 def _commit(world: World, name: str, message: str, *words: str) -> bool:
     world.agents_git(name, "-c", "commit.gpgSign=false", "commit", "--quiet", *words, "-m", message)
     world.note_commit(world.agents_git(name, "rev-parse", "HEAD"))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from testing.chaos.hands import tidy_up
 from testing.chaos.world import Sent, World
 from testing.commands import Said
 
@@ -60,6 +61,8 @@ def say_it_again(world: World, name: str) -> None:
 def accept(world: World, name: str) -> None:
     token = world.new_token()
     world.tried.append(token)
+    if world.random.random() < 0.8:
+        tidy_up(world, name)
     if world.random.random() < 0.5:
         world.run("review", name, "--interface", "stat")
     work = _files_of(world, Path(world.root.git_dir), f"llmc/{name}")

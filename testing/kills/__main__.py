@@ -10,11 +10,8 @@ from pathlib import Path
 
 from testing.killed_git import Moment
 from testing.kills.cases import CASES
-from testing.kills.trial import CHANGING, Bench, Kill
+from testing.kills.trial import CHANGES, CHANGING, Bench, Kill
 from testing.roots import own_environment
-
-CHANGES = (1, 5, 12)
-"""How far git is in its middle: at its first change, and when it has written some or many files."""
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import time
 from collections.abc import Iterator
@@ -25,6 +26,10 @@ CHANGING = frozenset(
     )
 )
 """The verbs of git that write something."""
+
+
+CHANGES = (1, 5, 12)
+"""How far git is in its middle: at its first change, and when it has written some or many files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,13 @@ class Bench:
         calls = self.git.calls()
         called = calls[kill.child - 1] if kill.child <= len(calls) else "not called"
         return f"{self.git.outcome()}: git {called[:200]}\n{said}"
+
+
+def sample(verbs: list[str], dice: random.Random) -> Iterator[Kill]:
+    """One kill for each thing that the command has git change."""
+    for verb in sorted(CHANGING & set(verbs)):
+        child = dice.choice([number for number, each in enumerate(verbs, start=1) if each == verb])
+        yield Kill(child, dice.choice(tuple(Moment)), dice.choice(CHANGES))
 
 
 def age_locks(world: World) -> None:
