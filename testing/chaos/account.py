@@ -27,6 +27,12 @@ HOW_OFTEN = {
 
 def losses_at_rest(world: World) -> Iterator[str]:
     """While everything is up, after the repair."""
+    yield from losses_of_things(world)
+    yield from _workers_wrong(world)
+
+
+def losses_of_things(world: World) -> Iterator[str]:
+    """Commits, files, branches, prompts."""
     found = look(world)
     yield from _lost_commits(world, found)
     yield from _lost_files(world, found)
@@ -34,7 +40,6 @@ def losses_at_rest(world: World) -> Iterator[str]:
     yield from _branches_wrong(world)
     yield from _lands_wrong(world)
     yield from _texts_wrong(world)
-    yield from _workers_wrong(world)
     yield from world.untrue
     yield from _heard_of_agents(world)
 

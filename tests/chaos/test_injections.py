@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from testing.chaos.account import losses_at_rest
+from testing.chaos.account import losses_at_rest, losses_of_things
 from testing.chaos.injections import INJECTIONS
 from testing.chaos.people import say_something
 from testing.chaos.rest import come_to_rest
@@ -36,9 +36,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.mark.parametrize("kind", INJECTIONS)
 def test_a_loss_is_told(world: World, kind: str) -> None:
-    before = set(losses_at_rest(world))
+    before = set(losses_of_things(world))
     lost = INJECTIONS[kind](world)
-    told = set(losses_at_rest(world)) - before
+    told = set(losses_of_things(world)) - before
     assert any(lost in loss for loss in told), (lost, told)
 
 
