@@ -127,7 +127,7 @@ def delete_a_worktree(world: World) -> bool:
 
 def kill_git(world: World) -> bool:
     """One that LLMC starts, sometimes together with LLMC; the next that does this."""
-    which = world.random.choice((ANY, *VERBS))
+    which = world.random.choice((ANY, world.random.choice(VERBS)))
     world.killed_git.kill(which, world.random.choice(tuple(Moment)), world.random.randint(1, 12))
     time.sleep(world.random.uniform(0.5, 4.0))
     return world.killed_git.called_off()

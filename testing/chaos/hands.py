@@ -119,9 +119,11 @@ def merge_with_a_change_inside(world: World, name: str, worktree: Path) -> bool:
         world.agents_git(name, "merge", "--quiet", "--no-ff", "--no-commit", side)
         return _commit_file(world, name, worktree / "sides" / f"{token}-inside.txt")
     except subprocess.CalledProcessError:
+        leaving = world.belongings.before(name)
         with suppress(subprocess.CalledProcessError):
             world.agents_git(name, "merge", "--abort")
-        world.agents_git(name, "checkout", "--quiet", branch)
+        world.agents_git(name, "checkout", "--quiet", "--force", branch)
+        leaving.let_go("a merge of the agent's own, aborted")
         raise
 
 
@@ -143,6 +145,7 @@ def rebase_itself(world: World, name: str, worktree: Path) -> bool:
     for sha in _own_commits(world, name):
         world.note_commit(sha)
     world.let_go_commits(old)
+    leaving.let_go("a rebase of the agent's own, which leaves out what is only in a merge")
     return True
 
 
