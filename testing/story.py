@@ -17,6 +17,8 @@ from typing import Any
 from llmc.app import open_site
 from llmc.cli.main import main
 from llmc.daemon.process import running_daemon
+from llmc.git.runner import Git
+from llmc.host.local import LocalHost
 from llmc.host.processes import is_running
 from llmc.model import Session, State, Work, Worker
 from llmc.observe.tending import tend_work
@@ -196,8 +198,8 @@ class Story:
         return self.git("log", "--reverse", "--format=%s", "main").splitlines()
 
     def git(self, *words: str, cwd: str | None = None) -> str:
-        git = self.site.git
-        return git.text(cwd or str(self.repository), *words)
+        """As a person or an agent would there: with everything that is configured."""
+        return Git(LocalHost(), as_agents=True).text(cwd or str(self.repository), *words)
 
     def account(self) -> str:
         """What is known, for the words of a failure."""

@@ -81,7 +81,7 @@ def open_site(root: Root) -> Site:
         lambda name: policy_for(config, name),
     )
     git = Git(host)
-    ensure_view(git, config.repo.source, root.path)
+    ensure_view(git, config.repo.source, root.path, config.repo.branch)
     return Site(root, config, host, git, Tmux(host, root.tmux_socket, root.tmux_turns), ledger)
 
 

@@ -80,7 +80,7 @@ def test_squash_ignores_the_identity_of_a_commit_under_way(git, root, work, sour
 def test_squash_without_a_configured_user_says_how_to_set_one(git, root, work, source):
     source.run("config", "user.useConfigOnly", "true")
     source.run("config", "user.name", "")
-    ensure_view(git, source.path, root.path)
+    ensure_view(git, source.path, root.path, "main")
     with pytest.raises(GitError) as caught:
         as_one(git, root, source.sha(), work.sha(), "x")
     assert "user.name" in caught.value.hint
@@ -100,7 +100,7 @@ def test_squash_is_signed_when_the_user_signs(git, root, work, source, tmp_path)
         ("user.signingKey", str(key)),
     ]:
         source.run("config", name, value)
-    ensure_view(git, source.path, root.path)
+    ensure_view(git, source.path, root.path, "main")
     sha = as_one(git, root, source.sha(), work.sha(), "x")
     assert "gpgsig signed" in root.run("cat-file", "commit", sha)
 
@@ -108,7 +108,7 @@ def test_squash_is_signed_when_the_user_signs(git, root, work, source, tmp_path)
 def test_squash_that_cannot_be_signed_says_so(git, root, work, source):
     source.run("config", "commit.gpgSign", "true")
     source.run("config", "gpg.program", "false")
-    ensure_view(git, source.path, root.path)
+    ensure_view(git, source.path, root.path, "main")
     with pytest.raises(GitError) as caught:
         as_one(git, root, source.sha(), work.sha(), "x")
     assert "signing key" in caught.value.hint

@@ -175,7 +175,7 @@ def test_reset_drops_all_but_ignored_files_and_keeps_the_directory(git, root, wo
     worker.write("debug.log")
     source.run("config", "core.excludesFile", root.write("ignore", "*.log\n"))
     root.run("config", "core.excludesFile", root.file("ignore"))
-    ensure_view(git, source.path, root.path)
+    ensure_view(git, source.path, root.path, "main")
     inode = os.stat(worker.path).st_ino
     reset_in_place(git, worker.path, "llmc/adam", source.sha())
     assert worker.status() == ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from llmc.app import App
 from llmc.core.display import plain
-from llmc.git.history import diff_text
+from llmc.git.history import PLAIN_DIFF, diff_text
 from llmc.host.terminal import run_in_terminal
 from llmc.model import Worker
 from llmc.observe.branches import work_span
@@ -27,7 +27,7 @@ def show_work(app: App, site: Site, worker: Worker, interface: str | None) -> Sh
     span = work_span(site, worker) or ("HEAD", "HEAD")
     wanted = interface or ("difftastic" if app.console.is_terminal and site.host.which("difft") else "diff")
     if wanted == "stat":
-        return Shown(site.git.text(site.root.path, "diff", "--stat", *span))
+        return Shown(site.git.text(site.root.path, "diff", *PLAIN_DIFF, "--stat", *span))
     program = PROGRAMS.get(wanted)
     if program is None:
         return Shown(diff_text(site.git, site.root.path, *span))
@@ -44,7 +44,9 @@ def show_work(app: App, site: Site, worker: Worker, interface: str | None) -> Sh
 def _shown_by(site: Site, worker: Worker, program: str, span: tuple[str, str]) -> Shown | None:
     """None when the program fails."""
     if program == "difft":
-        done = site.git.run(site.root.path, "-c", "diff.external=difft", "diff", "--ext-diff", *span, check=False)
+        done = site.git.run(
+            site.root.path, "-c", "diff.external=difft", "diff", "--no-textconv", "--ext-diff", *span, check=False
+        )
         return Shown(done.text) if done.ok else None
     if program == "delta":
         # It passes on what it reads, and nobody could tell that from its own colours afterwards.

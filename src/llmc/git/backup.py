@@ -21,7 +21,7 @@ from llmc.git.repository import (
     resolve,
     status,
 )
-from llmc.git.runner import LLMC_IDENTITY, LONG, NO_HOOKS, Git
+from llmc.git.runner import LLMC_IDENTITY, LONG, Git
 from llmc.git.snapshot import put_back, take
 from llmc.git.worktree import reset_in_place
 
@@ -192,7 +192,7 @@ def _check_out(git: Git, worktree: str, backup: Backup) -> None:
     head, branch = backup.head_sha, backup.on_branch
     # A branch that has gone on since keeps its commits; the files come back beside it.
     where = ("-B", branch, head) if branch and _holds_no_more_than(git, worktree, branch, head) else ("--detach", head)
-    git.run(worktree, *NO_HOOKS, "checkout", "--quiet", "--force", *where, "--", timeout=LONG)
+    git.run(worktree, "checkout", "--quiet", "--force", *where, "--", timeout=LONG)
 
 
 def _holds_no_more_than(git: Git, worktree: str, branch: str, head: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 
 from llmc.errors import LlmcError
@@ -14,6 +15,9 @@ from llmc.git.runner import LONG, Git
 
 REMOTE = "origin"
 TRACKING = f"refs/remotes/{REMOTE}/"
+"""The user's branches as agents know them. Whoever fetches moves them."""
+UPSTREAM = "refs/llmc/upstream/"
+"""The user's branch as LLMC itself has last seen it."""
 
 
 class CloneError(LlmcError):
@@ -93,6 +97,7 @@ def _track_instead_of_copying(git: Git, root: str, branch: str) -> None:
     """The user's branches become origin/*: a copy of one here would only go stale under its own name."""
     git.run(root, "config", f"remote.{REMOTE}.fetch", f"+{HEADS}*:{TRACKING}*")
     git.run(root, "fetch", "--quiet", "--no-write-fetch-head", REMOTE, timeout=LONG)
+    git.run(root, "update-ref", UPSTREAM + branch, TRACKING + branch)
     copies = "".join(f"delete {HEADS}{name} {sha}\n" for name, sha in heads(git, root).items())
     git.run(root, "update-ref", "--stdin", stdin=copies.encode())
     git.run(root, "symbolic-ref", f"{TRACKING}HEAD", TRACKING + branch)
@@ -134,13 +139,16 @@ def make_view(git: Git, source: str, root: str) -> None:
     write_view(git.host, root, theirs | {f"remote.{REMOTE}.url": source} | version, _info(git, source), made_from)
 
 
-def ensure_view(git: Git, source: str, root: str) -> None:
+def ensure_view(git: Git, source: str, root: str, branch: str) -> None:
     """Makes it where there is none, as in a root of an earlier LLMC, and anew when the person has changed a setting."""
     if not git.host.is_dir(f"{root}/.git") or not git.host.is_dir(source) or is_current(git.host, root):
         return
-    if not has_view(git.host, root):
-        forbid_pushes(git, root)
+    is_new = not has_view(git.host, root)
     make_view(git, source, root)
+    if is_new:
+        forbid_pushes(git, root)
+        with suppress(LlmcError):  # whoever needs the branch says what is wrong with it
+            fetch_source(git, source, root, branch)
 
 
 def _settings(git: Git, cwd: str) -> dict[str, str]:
@@ -170,7 +178,7 @@ def _prepare_lfs(git: Git, root: str, branch: str) -> None:
 
 
 def fetch_source(git: Git, source: str, root: str, branch: str) -> str:
-    """Brings origin/<branch> up to date and returns its tip."""
+    """Brings what LLMC and its agents know of the user's branch up to date, and returns its tip."""
     args = (
         "fetch",
         "--quiet",
@@ -179,15 +187,15 @@ def fetch_source(git: Git, source: str, root: str, branch: str) -> str:
         "--no-recurse-submodules",
         "--no-auto-maintenance",
     )
-    refspec = f"+{HEADS}{branch}:{TRACKING}{branch}"
-    before = resolve(git, root, TRACKING + branch)
-    done = git.run(root, *args, "--", source, refspec, check=False, timeout=LONG)
+    refspecs = [f"+{HEADS}{branch}:{names}{branch}" for names in (UPSTREAM, TRACKING)]
+    before = resolve(git, root, UPSTREAM + branch)
+    done = git.run(root, *args, "--", source, *refspecs, check=False, timeout=LONG)
     # Two fetches at once: the slower one finds the ref already moved, which is all that it wanted.
-    if not done.ok and "cannot lock ref" in done.complaint and resolve(git, root, TRACKING + branch) != before:
-        done = git.run(root, *args, "--", source, refspec, check=False, timeout=LONG)
+    if not done.ok and "cannot lock ref" in done.complaint and resolve(git, root, UPSTREAM + branch) != before:
+        done = git.run(root, *args, "--", source, *refspecs, check=False, timeout=LONG)
     if not done.ok:
         raise _why_not_fetched(source, branch, GitError(args, done.complaint, done.code))
-    return require_commit(git, root, TRACKING + branch)
+    return require_commit(git, root, UPSTREAM + branch)
 
 
 def peek_source(git: Git, source: str, root: str, branch: str) -> str:

@@ -175,7 +175,20 @@ def leftover_markers(git: Git, worktree: str, base: str, tip: str) -> tuple[str,
     """The files in which the commits since `base` have added lines that are conflict markers."""
     # Git checks white space in the same go; the settings for that are none of our business here.
     no_space = ("-c", "core.whitespace=-blank-at-eol,-blank-at-eof,-space-before-tab")
-    done = git.run(worktree, *no_space, "-c", "core.quotePath=false", "diff", "--check", base, tip, "--", check=False)
+    done = git.run(
+        worktree,
+        *no_space,
+        "-c",
+        "core.quotePath=false",
+        "diff",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--check",
+        base,
+        tip,
+        "--",
+        check=False,
+    )
     if done.code not in (0, 2):
         raise GitError(("diff", "--check"), done.complaint, done.code)
     found = _LEFT_OVER.findall(decode(done.out))

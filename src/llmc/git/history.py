@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from llmc.git.parse import FileStat, decode, nul_fields, parse_numstat
 from llmc.git.runner import LLMC_IDENTITY, Git
 
-# A user's diff drivers and prefixes are for people; agents and checks get git's own plain form.
-_PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/")
+# Nothing that somebody configured may come between a change and whoever judges it: no driver, and every file whole.
+PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--no-relative")
 
 
 def is_ancestor(git: Git, cwd: str, ancestor: str, descendant: str) -> bool:
@@ -39,7 +39,7 @@ def changed_files(git: Git, cwd: str, base: str, head: str) -> tuple[str, ...]:
 
 
 def diff_text(git: Git, cwd: str, base: str, head: str) -> str:
-    raw = git.run(cwd, "diff", *_PLAIN_DIFF, base, head, "--").out
+    raw = git.run(cwd, "diff", *PLAIN_DIFF, base, head, "--").out
     return raw.decode("utf-8", "replace")
 
 
@@ -59,12 +59,14 @@ class DiffStat:
 
 
 def diff_stat(git: Git, cwd: str, base: str, head: str) -> DiffStat:
-    return DiffStat(parse_numstat(git.run(cwd, "diff", "--numstat", "-z", "--no-renames", base, head, "--").out))
+    return DiffStat(
+        parse_numstat(git.run(cwd, "diff", *PLAIN_DIFF, "--numstat", "-z", "--no-renames", base, head, "--").out)
+    )
 
 
 def patch_id(git: Git, cwd: str, base: str, head: str) -> str | None:
     """A name for the change itself, the same wherever it is applied; None when nothing changed."""
-    patch = git.run(cwd, "diff-tree", "-p", "--full-index", "--no-renames", base, head, "--").out
+    patch = git.run(cwd, "diff-tree", "-p", *PLAIN_DIFF, "--full-index", "--no-renames", base, head, "--").out
     said = git.run(cwd, "patch-id", "--stable", stdin=patch).text if patch else ""
     return said.split()[0] if said else None
 

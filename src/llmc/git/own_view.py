@@ -42,6 +42,10 @@ DEAF: Mapping[str, str] = {
 """What holds in the view whatever anybody's global settings say."""
 
 
+EVERYWHERE_BELOW = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+"""Git looks into submodules by a git of its own there, which hears this and not the view's configuration."""
+
+
 def view_of(root: str) -> str:
     return f"{root}/{DIRECTORY}"
 

@@ -10,7 +10,7 @@ from llmc.git.history import as_child_of, is_ancestor, merge_base
 from llmc.git.merging import merge_in_memory
 from llmc.git.parse import decode, nul_fields
 from llmc.git.repository import HEADS, current_branch, git_paths, require_commit, resolve
-from llmc.git.runner import LONG, NO_HOOKS, Git
+from llmc.git.runner import LONG, Git
 from llmc.host.base import Completed
 
 # Whatever the user likes for their own rebases, this one replays plain commits, touches no other branch, hides no
@@ -128,7 +128,7 @@ def continue_rebase(git: Git, worktree: str) -> Rebased | Conflicted:
 
 
 def _rebase(git: Git, worktree: str, *args: str) -> Completed:
-    return git.run(worktree, *NO_HOOKS, "rebase", *args, check=False, timeout=LONG)
+    return git.run(worktree, "rebase", *args, check=False, timeout=LONG)
 
 
 def _outcome(git: Git, worktree: str, done: Completed) -> Rebased | Conflicted:
@@ -157,7 +157,7 @@ def unmerged_files(git: Git, worktree: str) -> tuple[str, ...]:
 def abort_rebase(git: Git, worktree: str) -> None:
     """Back to before the rebase; nothing to do when there is none."""
     if rebase_in_progress(git, worktree):
-        git.run(worktree, *NO_HOOKS, "rebase", "--abort", timeout=LONG)
+        git.run(worktree, "rebase", "--abort", timeout=LONG)
 
 
 def rebase_in_progress(git: Git, worktree: str) -> RebaseProgress | None:

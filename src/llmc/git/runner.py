@@ -9,16 +9,13 @@ from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError, is_locked
-from llmc.git.own_view import places
+from llmc.git.own_view import EVERYWHERE_BELOW, places
 from llmc.host.base import Completed, Host
 from llmc.host.local import ProgramMissingError
 
 MINIMUM = (2, 38)
 LONG = 1800.0
 """Seconds for steps that write a whole checkout or copy a whole repository."""
-
-NO_HOOKS = ("-c", "core.hooksPath=/dev/null")
-"""LLMC's own steps in LLMC's own clone: a user's global hooks must neither fail nor change them."""
 
 LLMC_IDENTITY = {
     "GIT_AUTHOR_NAME": "LLMC",
@@ -69,13 +66,14 @@ class Git:
         """Runs `git ARGS` in `cwd`. With `check`, an exit code other than 0 is a GitError."""
         known = {} if self.as_agents else places(self.host, cwd)
         environment = clean_environment(self.host.environ()) | known | dict(env or {})
+        words = (*EVERYWHERE_BELOW, *args) if known else args
         deadline = time.monotonic() + self.patience
         pause = 0.02
-        done = self._once(cwd, args, environment, stdin, timeout)
+        done = self._once(cwd, words, environment, stdin, timeout)
         while not done.ok and is_locked(done.complaint) and time.monotonic() < deadline:
             time.sleep(pause)
             pause = min(pause * 2, 0.5)
-            done = self._once(cwd, args, environment, stdin, timeout)
+            done = self._once(cwd, words, environment, stdin, timeout)
         if check and not done.ok:
             raise GitError(args, done.complaint, done.code)
         return done

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from llmc.core import events as ev
 from llmc.core.effects import RebaseWork
 from llmc.core.moves.change import awaits
+from llmc.errors import LlmcError
+from llmc.git.clone import UPSTREAM, fetch_source
 from llmc.git.history import commits_ahead, is_ancestor, log_messages, merge_base, merged_elsewhere, patch_id
 from llmc.git.rebase import own_base, rebase_in_progress, unmerged_files
 from llmc.git.repository import branch_tip, current_branch, operations, resolve
@@ -15,7 +17,7 @@ from llmc.site import Site
 
 
 def upstream_tip(site: Site) -> str | None:
-    return resolve(site.git, site.root.path, f"refs/remotes/origin/{site.config.repo.branch}")
+    return resolve(site.git, site.root.path, UPSTREAM + site.config.repo.branch)
 
 
 def work_ahead(site: Site, worker: Worker) -> str | None:
@@ -95,11 +97,22 @@ def branch_events(site: Site, worker: Worker) -> list[ev.Event]:
     if tip is not None and tip not in (worker.commit_sha, worker.rejected_sha):
         return [ev.CommitSeen(site.now(), tip)]
     if tip is None and worker.work is Work.NEEDS_REVIEW and worker.commit_sha is not None:
+        if not _is_gone(site, worker):
+            return []
         return [ev.CommitsGone(site.now(), _why_gone(site, worker))]
     if worker.work in (Work.WORKING, Work.REJECTED):
         elsewhere = work_elsewhere(site, worker)
         return [ev.CommitElsewhere(site.now(), elsewhere.sha, elsewhere.where)] if elsewhere else []
     return []
+
+
+def _is_gone(site: Site, worker: Worker) -> bool:
+    """Asked of the user's own repository: what is known of it here may be old."""
+    try:
+        fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
+    except LlmcError:
+        return False
+    return new_work(site, worker) is None
 
 
 def _why_gone(site: Site, worker: Worker) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from llmc.config import Config
 from llmc.core.health import Absent, Answer, Broken, Clone, Found, Source, WorktreeRecord
-from llmc.git.clone import REMOTE, TRACKING
+from llmc.git.clone import REMOTE, UPSTREAM
 from llmc.git.failure import GitError
 from llmc.git.parse import decode
 from llmc.git.repository import branch_tip, common_dir, heads, list_worktrees, resolve, uses_lfs
@@ -23,9 +24,12 @@ def look_at_clone(git: Git, root: Root) -> Answer[Clone]:
     if git.host.exists(root.inside(".cloning")):
         return Broken(f"the copy in {root.git_dir} was cut short while it was made")
     try:
-        if not _is_repository_itself(git, root):
+        # As agents see it: they need it whole too.
+        if not _is_repository_itself(replace(git, as_agents=True), root):
             return Broken(f"{root.git_dir} is not a git repository any more")
-        return Found(_clone(git, root))
+        found = _clone(replace(git, as_agents=True), root)
+        resolve(git, root.path, "HEAD")  # fails where LLMC's own view of it is damaged
+        return Found(found)
     except GitError as failed:
         return Broken(f"git cannot use {root.git_dir}: {failed.what}", failed.hint)
 
@@ -82,7 +86,7 @@ def look_at_following(git: Git, config: Config, clone: Clone) -> Answer[bool]:
 
 
 def look_at_lfs(git: Git, config: Config, root: Root) -> Answer[bool]:
-    tip = resolve(git, root.path, TRACKING + config.repo.branch)
+    tip = resolve(git, root.path, UPSTREAM + config.repo.branch)
     return Found(tip is not None and uses_lfs(git, root.path, tip))
 
 

@@ -14,6 +14,7 @@ from llmc.core.conflict_prompts import (
     mend_prompt,
 )
 from llmc.errors import LlmcError
+from llmc.git.clone import UPSTREAM
 from llmc.git.conflicts import Conflict, ConflictKind, conflicts, leftover_markers
 from llmc.git.history import merge_base
 from llmc.git.parse import nul_fields
@@ -109,7 +110,7 @@ def check_resolution(site: Site, worker: Worker, step: Step) -> ev.ResolutionChe
 def _left_markers(site: Site, worker: Worker) -> str | None:
     git, worktree = site.git, worker.worktree_path
     tip = branch_tip(git, worktree, worker.branch)
-    onto = resolve(git, worktree, f"refs/remotes/origin/{site.config.repo.branch}")
+    onto = resolve(git, worktree, UPSTREAM + site.config.repo.branch)
     base = merge_base(git, worktree, onto, tip) if onto and tip else None
     if base is None or tip is None:
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 from llmc.config import Config, load_config
 from llmc.core.repairs import Repair
 from llmc.errors import LlmcError
-from llmc.git.clone import REMOTE, TRACKING, clone_source, fetch_source
+from llmc.git.clone import REMOTE, TRACKING, UPSTREAM, clone_source, fetch_source, make_view
 from llmc.git.mending import MendingError, mend_clone, mend_ref
 from llmc.git.parse import decode
 from llmc.git.repository import common_dir
@@ -32,6 +32,7 @@ def mend_the_clone(means: Means, repair: Repair) -> str:
         raise MendingError(
             f"git does not take {root.git_dir} as a repository", f"`git -C {root.path} fsck` may tell more"
         )
+    make_view(git, repo.source, root.path)
     return "git can use it again"
 
 
@@ -75,7 +76,7 @@ def remove_lock(means: Means, repair: Repair) -> str:
 
 def mend_the_ref(means: Means, repair: Repair) -> str:
     git, ref = Git(means.host), repair.subject
-    if ref.startswith(TRACKING):
+    if ref.startswith((TRACKING, UPSTREAM)):
         return _fetch_again(git, means, ref, load_config(means.root.config_file))
     return f"{ref} is at {mend_ref(git, means.root.path, ref, means.aside)[:12]} again"
 
@@ -85,5 +86,5 @@ def _fetch_again(git: Git, means: Means, ref: str, config: Config) -> str:
     if ref == f"{TRACKING}HEAD":
         git.run(means.root.path, "symbolic-ref", ref, TRACKING + config.repo.branch)
         return f"{ref} follows {config.repo.branch} again"
-    branch = ref.removeprefix(TRACKING)
+    branch = ref.removeprefix(TRACKING).removeprefix(UPSTREAM)
     return f"{ref} is at {fetch_source(git, config.repo.source, means.root.path, branch)[:12]} again"

@@ -11,7 +11,7 @@ from llmc.core.rebuild import rebuilt
 from llmc.core.repairs import Repair
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, list_backups, make_backup
-from llmc.git.clone import TRACKING
+from llmc.git.clone import UPSTREAM
 from llmc.git.mending import leave_operation, make_ours, put_on_branch, restore_branch
 from llmc.git.repository import branch_tip, current_branch, resolve
 from llmc.git.worktree import delete_branch, find_worktree, remove_worktree, reset_in_place
@@ -37,7 +37,7 @@ def restore_its_branch(means: Means, repair: Repair) -> str:
 def _restore(site: Site, name: str, branch: str, worker: Worker | None) -> str:
     backups = [each.branch_sha for each in list_backups(site.git, site.root.path, name) if each.branch == branch]
     known = (worker.commit_sha, worker.base_sha) if worker is not None else (None, None)
-    upstream = resolve(site.git, site.root.path, TRACKING + site.config.repo.branch)
+    upstream = resolve(site.git, site.root.path, UPSTREAM + site.config.repo.branch)
     return restore_branch(site.git, site.root.path, name, branch, (known[0], *backups[:1], known[1], upstream))
 
 
