@@ -44,6 +44,8 @@ def _kill_in_the_middle(changes: int, outcome: str, argv: tuple[str, ...], with_
         if select.select([watch.fileno()], [], [], PAUSE_MS / 1000)[0]:
             changes -= len(watch.read(timeout=0))
         if changes <= 0:
+            process.kill()
+            Path(outcome).write_text("killed\n")
             if with_caller:
                 os.kill(caller, signal.SIGKILL)
             _die(outcome)
