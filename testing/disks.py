@@ -16,14 +16,14 @@ FULL = """
 
 def llmc_on_disk(disk: str, root: str, tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Runs `llmc` in a mount namespace of its own; skips where the kernel does not allow one."""
-    _need_mounts()
+    need_mounts()
     script = f'{disk}\nroot=$1 python=$2; shift 3\nexec "$python" -m llmc.cli.main --root "$root" "$@"'
     places = (root, sys.executable, str(tmp_path / "disk"))
     argv = ["unshare", "-rm", "sh", "-ec", script, "sh", *places, *words]
     return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 
-def _need_mounts() -> None:
+def need_mounts() -> None:
     tried = ["unshare", "-rm", "mount", "-t", "tmpfs", "x", "/mnt"]
     if subprocess.run(tried, capture_output=True, check=False).returncode:
         pytest.skip("the kernel does not let this user mount anything, not even in a namespace of its own")

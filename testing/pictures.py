@@ -29,6 +29,7 @@ def status() -> str:
         "branch": "main",
         "daemon": {"running": True, "pid": 4449},
         "patrol": {},
+        "landings": [],
         "workers": [_worker(*worker) for worker in WORKERS],
     }
     return f"```\n$ llmc status\n{status_text(document, COLUMNS)}\n```"

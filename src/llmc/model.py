@@ -121,6 +121,16 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What `llmc review` has shown last of the present task."""
+
+    commit: str
+    tree: str
+    base: str
+    """Where the work began."""
+
+
+@dataclass(frozen=True, slots=True)
 class Blocked:
     """Something outside keeps the agent from working: no crash, and no work either."""
 
@@ -150,6 +160,8 @@ class Worker:
     commit_sha: str | None = None
     rejected_sha: str | None = None
     """The commit that a reviewer sent back: seeing it again is not rework."""
+    reviewed: Reviewed | None = None
+    """None when nobody has looked at work of this task yet."""
     resume_work: Work | None = None
     """What to return to when the error is mended or the rebase is over."""
     reports_events: bool = False

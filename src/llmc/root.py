@@ -94,6 +94,11 @@ class Root:
         """Held while work is put onto the user's branch: one after the other."""
         return self.inside("run", "landing.lock")
 
+    @property
+    def landings(self) -> str:
+        """The journal of landings; there only while one is under way, or was cut short."""
+        return self.inside("landings.json")
+
     def pane_lock(self, worker: str) -> str:
         return self.inside("run", "locks", f"{worker}.pane")
 

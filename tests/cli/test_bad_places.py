@@ -385,6 +385,21 @@ def refuses_init(llmc, *words, cwd=None):
     return said.err
 
 
+@pytest.mark.parametrize("name", ["two\nlines", "bell\x07", "escape\x1b[31m"])
+def test_a_path_with_a_control_character_is_no_place(newcomer, tmp_path, name):
+    llmc, source = newcomer
+    odd = tmp_path / name
+    shutil.copytree(source, odd, symlinks=True)
+    for words, cwd, option in (
+        (("--source", str(odd)), None, "--source"),
+        ((), str(odd), "--source"),
+        (("--source", str(source), "--target", str(odd / "root")), None, "--target"),
+    ):
+        said = refuses_init(llmc, *words, cwd=cwd)
+        assert "has a control character, such as a line break, in it" in said
+        assert f"hint: rename that directory, or give another one with {option}" in said
+
+
 def test_who_has_no_agent_is_told_before_it_is_missed(newcomer, path_of):
     llmc, source = newcomer
     env = {"PATH": path_of()}

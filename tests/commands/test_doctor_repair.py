@@ -17,6 +17,7 @@ import pytest
 from llmc.app import open_site
 from llmc.cli.main import main
 from llmc.git.backup import list_backups
+from llmc.git.locks import locks_on
 from llmc.git.repository import branch_tip, current_branch, resolve, status
 from llmc.model import Session, Step, Work
 from llmc.store.event_log import LoggedEvent
@@ -368,6 +369,47 @@ def test_a_lock_that_is_young_or_that_a_running_git_may_have_stays(doctor, root,
         finally:
             running.kill()
     assert "git-lock-left-over" in doctor().codes
+
+
+def test_a_lock_that_a_killed_git_left_in_the_source(doctor, repaired, source, adam, git):
+    lock = lock_of(git, str(source), 3600)
+    assert "no process has it" in doctor().one("source-lock-left-over")["what"]
+    repaired()
+    assert not lock.exists()
+
+
+def test_a_lock_of_the_source_that_somebody_may_have_is_named_and_stays(doctor, source, adam, git, tmp_path):
+    lock = lock_of(git, str(source), 5)
+    assert doctor().codes == set()
+    os.utime(lock, (time.time() - 120,) * 2)
+    found = doctor().one("source-locked")
+    assert "no process has it" in found["what"]
+    assert not found["repairable"]
+    os.utime(lock, (time.time() - 3600,) * 2)
+    with open(lock, "ab"):
+        assert f"(pid {os.getpid()}) may have it" in doctor().one("source-locked")["what"]
+    assert lock.exists()
+
+
+def test_a_git_that_began_after_the_lock_was_made_cannot_have_it(doctor, source, adam, git, tmp_path):
+    lock = lock_of(git, str(source), 3600)
+    program = tmp_path / "git-slow"
+    shutil.copy(shutil.which("sleep"), program)
+    with subprocess.Popen([program, "600"], cwd=source) as running:
+        try:
+            assert "source-lock-left-over" in doctor().codes
+            os.utime(lock, (time.time() + 100,) * 2)
+            assert f"(pid {running.pid})" in str(locks_on(git, str(source), "main")[0].holder)
+        finally:
+            running.kill()
+
+
+def test_a_journal_of_landings_that_is_damaged_is_set_aside(doctor, repaired, root, adam):
+    Path(root.landings).write_text("{")
+    assert "landings.json is damaged" in doctor().one("log-unreadable")["why"]
+    repaired()
+    assert not Path(root.landings).exists()
+    assert [path.read_text() for path in Path(root.path, "aside").rglob("landings.json")] == ["{"]
 
 
 # --- branches and worktrees -----------------------------------------------------------------------

@@ -198,3 +198,34 @@ def test_first_lines_are_short():
     assert first_line("x" * 72) == "x" * 72
     assert first_line("x" * 73) == "x" * 71 + "…"
     assert first_line("word " * 30, limit=11) == "word word…"
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07text", "text"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b]no end of it", "no end of it"),
+        ("\x9b2Jcleared", "cleared"),
+        ("a\x07b\x00c\x08d\x7fe", "abcde"),
+        ("safe\u202etxt.exe\u2066x\u2069", "safetxt.exex"),
+        ("\ufeffbegin\u200b", "begin"),
+        ("\udc9b2J", "2J"),
+        ("caf\udce9", "caf\udce9"),
+        ("tab\there", "tab\there"),
+        ("a\u00a0b \U0001f469\u200d\U0001f4bb ü漢", "a\u00a0b \U0001f469\u200d\U0001f4bb ü漢"),
+    ],
+)
+def test_what_a_terminal_would_act_upon_does_not_land(written, kept):
+    assert clean_message(written) == kept + "\n"
+    assert message_for([f"Subject\n\n{written}"], "task") == f"Subject\n\n{kept}\n"
+    assert message_for([], written) == kept + "\n"
+
+
+def test_an_overwritten_line_becomes_two():
+    assert clean_message("Harmless\rEvil\r\n\r\nBody\r\n") == "Harmless\nEvil\n\nBody\n"
+
+
+def test_a_credit_behind_an_escape_sequence_is_one():
+    assert clean_message("Add it\n\n\x1b[2mCo-Authored-By: Claude <noreply@anthropic.com>\x1b[0m") == "Add it\n"

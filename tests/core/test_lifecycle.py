@@ -116,7 +116,7 @@ INTERRUPTED = occurs(ev.TurnInterrupted, "report")
 INTERRUPTED_SCREEN = occurs(ev.TurnInterrupted, "screen")
 TURN_FAILED = occurs(ev.TurnFailed, "rate_limit")
 ANSWER = occurs(ev.AnswerGiven, "yes")
-REVIEW_OPENED = occurs(ev.ReviewOpened)
+REVIEW_OPENED = occurs(ev.ReviewOpened, A, "t" * 40, B)
 COMMITS_GONE = occurs(ev.CommitsGone, "merged elsewhere")
 RESOLVED = occurs(ev.ConflictsResolved, B, TIP)
 SKIPPED = occurs(ev.ConflictsResolved, None, TIP)
@@ -139,6 +139,7 @@ HELP_DUE, ESCALATION_DUE = runs_out(REBASE_HELP), runs_out(REBASE_ESCALATE)
 WAIT_OVER = runs_out(GO_ON)
 SILENCE = occurs(ev.SilenceLasted)
 SCREEN_MOVED = occurs(ev.ScreenMoved)
+RESTORED, RESTORED_FILES = occurs(ev.WorkRestored, "the task", B), occurs(ev.WorkRestored, "the task", None)
 WORKTREE_LOST, WORKTREE_FOUND = occurs(ev.WorktreeLost), occurs(ev.WorktreeFound)
 CONFIRMED = occurs(ev.DialogConfirmed, "git status")
 BEGUN = came_of(ev.StepBegun)
@@ -267,6 +268,10 @@ ROWS = [
     Row("commit of our own making",       commit(B),                    "I W N R J B E", RESET, fields=OVER),
     Row("commit, text on its way",        commit(B),                    "I W N R J B E", TEXT, fields=OVER),
     Row("the rejected commit again",      commit(A),                    "- - - - J - -", fields=OVER),
+    Row("commits restored",               RESTORED,                     "R W R R J B E"),
+    Row("files restored",                 RESTORED_FILES,               "N W N N J B E"),
+    Row("restored, text on its way",      RESTORED,                     "I W N R J B E", TEXT),
+    Row("turn over, another repository",  turn_over(None, foreign="its .git is gone"), "I N N R N N E"),
     Row("commits gone",                   COMMITS_GONE,                 "I W N N J B E"),
     Row("commits gone by ourselves",      COMMITS_GONE,                 "I W N R J B E", MERGE),
     Row("commit elsewhere, turn over",    ELSEWHERE,                    "I N N R N B E", fields=OVER),
@@ -998,7 +1003,8 @@ def test_nothing_is_restarted_unasked(policy):
     decision = decide(AT_WORK, ev.AgentExited(NOW, 1, last_words="out of memory"), policy)
     assert (decision.worker.timers, decision.worker.pending) == ({}, ())
     assert [notice.text for notice in decision.notices] == [
-        "adam: the agent crashed (exit code 1): out of memory; `llmc restart adam` starts it again"
+        "adam: the agent crashed (exit code 1): out of memory; `llmc restart adam` starts it again, "
+        "with --resend it also gets its task again"
     ]
 
 

@@ -64,13 +64,15 @@ SESSION_FACTS = st.sampled_from(
         lambda at: ev.SessionFound(at, reports_events=False),
         lambda at: ev.WorktreeLost(at),
         lambda at: ev.WorktreeFound(at),
+        lambda at: ev.WorkRestored(at, "the task", "d" * 40),
+        lambda at: ev.WorkRestored(at, "the task", None),
     ]
 )
 COMMANDS = st.sampled_from(
     [
         lambda at: ev.MessageGiven(at, "go on"),
         lambda at: ev.AnswerGiven(at, "yes"),
-        lambda at: ev.ReviewOpened(at),
+        lambda at: ev.ReviewOpened(at, "a" * 40, "b" * 40, "c" * 40),
         lambda at: ev.WorkRejected(at, "more tests"),
         lambda at: ev.AcceptAsked(at),
         lambda at: ev.RebaseAsked(at, "e" * 40),

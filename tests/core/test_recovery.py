@@ -99,7 +99,8 @@ def test_what_crashed_is_shown_with_the_command_and_left_alone(policy):
     decision = decide(AT_WORK, ev.AgentExited(NOW, 1, last_words="out of memory"), policy)
     assert (dict(decision.worker.timers), decision.worker.pending) == ({}, ())
     assert said(decision) == [
-        "adam: the agent crashed (exit code 1): out of memory; `llmc restart adam` starts it again"
+        "adam: the agent crashed (exit code 1): out of memory; `llmc restart adam` starts it again, "
+        "with --resend it also gets its task again"
     ]
 
 

@@ -18,11 +18,11 @@ from llmc.git.clone import (
     has_lfs,
 )
 from llmc.git.failure import GitError
-from llmc.git.land import land
 from llmc.git.repository import heads, is_bare, is_shallow, resolve
 from llmc.git.runner import Git
 from llmc.git.worktree import add_worktree
 from llmc.host.local import LocalHost
+from testing.landing import land_now as land
 
 OTHER_DISK = Path("/dev/shm")
 

@@ -10,11 +10,11 @@ from llmc.git.land import (
     LandLostError,
     LandRefusedError,
     LocalChangesError,
-    land,
     squash,
 )
 from llmc.git.runner import Git
 from llmc.host.local import LocalHost
+from testing.landing import land_now as land
 
 ADAM, BAKER = "refs/heads/llmc/adam", "refs/heads/llmc/baker"
 FIRST = {"GIT_AUTHOR_NAME": "Agent Ä", "GIT_AUTHOR_EMAIL": "agent@example.com", "GIT_AUTHOR_DATE": "@1600000000 +0330"}

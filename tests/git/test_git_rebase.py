@@ -153,14 +153,10 @@ def test_dirty_worktree_is_refused_and_kept(git, apart):
     assert (apart.sha(), apart.file("new").read_text()) == (tip, "dirty\n")
 
 
-def test_untracked_file_in_the_way_later_on_puts_everything_back(git, source, root, worker):
-    worker.commit_file("a", "a\n")
-    worker.commit_file("late", "committed\n")
-    worker.run("rm", "--quiet", "late")
-    worker.commit("without it")
-    tip = worker.sha()
+def test_untracked_file_in_the_way_puts_everything_back(git, source, root, worker):
+    tip = worker.commit_file("a", "a\n")
     worker.write("late", "untracked\n")
-    source.commit_file("other", "y\n")
+    source.commit_file("late", "upstream\n")
     root.run("fetch", "--quiet")
     with pytest.raises(GitError, match=r"late|overwritten"):
         rebase_onto(git, worker.path, "origin/main")
@@ -203,3 +199,138 @@ def test_a_users_own_rebase_habits_do_not_matter(git, source, root, worker):
     assert isinstance(rebase_onto(git, worker.path, "origin/main"), Rebased)
     assert worker.run("log", "-1", "--format=%s") == "fixup! first"
     assert other.sha() == before
+
+
+# --- what comes of it is the merge of the whole work --------------------------------------------------
+
+
+def rebased_content(git, root, worker):
+    """Rebases; the tree that it ends in, and the one that merging all at once gives."""
+    whole = would_conflict(git, root.path, "origin/main", "llmc/adam")
+    outcome = rebase_onto(git, worker.path, "origin/main", task="the task")
+    assert isinstance(outcome, Rebased)
+    assert (worker.status(), worker.sha("HEAD")) == ("", outcome.sha)
+    assert current_branch(git, worker.path) == "llmc/adam"
+    assert worker.sha("HEAD^{tree}") == whole.tree
+    return outcome
+
+
+def merge_with_an_edit(worker, *branches):
+    worker.run("merge", "--quiet", "--no-ff", "--no-commit", *branches)
+    worker.write("extra", "written in the merge\n")
+    worker.commit("merge, and something more")
+
+
+@pytest.mark.lesson(48, "what was changed inside a merge commit survives the rebase")
+def test_an_edit_inside_a_merge_survives(git, source, root, worker):
+    worker.commit_file("new", "x\n", "the work\n\nWhy it is so.")
+    source.commit_file("other", "y\n")
+    root.run("fetch", "--quiet")
+    merge_with_an_edit(worker, "origin/main")
+    source.commit_file("later", "z\n")
+    root.run("fetch", "--quiet")
+    assert rebased_content(git, root, worker).joined
+    assert worker.file("extra").read_text() == "written in the merge\n"
+    assert worker.sha("HEAD~1") == source.sha()
+    assert worker.run("log", "-1", "--format=%B").strip() == "the work\n\nWhy it is so."
+
+
+@pytest.mark.lesson(48, "what was changed inside a merge commit survives the rebase")
+def test_an_edit_inside_an_octopus_survives(git, source, root, worker):
+    for side in ("one", "two"):
+        worker.run("checkout", "--quiet", "-b", side, "origin/main")
+        worker.commit_file(side, f"{side}\n", f"add {side}")
+    worker.run("checkout", "--quiet", "llmc/adam")
+    merge_with_an_edit(worker, "one", "two")
+    source.commit_file("other", "y\n")
+    root.run("fetch", "--quiet")
+    assert rebased_content(git, root, worker).joined
+    assert sorted(worker.run("ls-files").split()) == ["README", "extra", "one", "other", "two"]
+    assert {"add one", "- add two"} <= set(worker.run("log", "-1", "--format=%B").splitlines())
+
+
+@pytest.mark.lesson(48, "what was changed inside a merge commit survives the rebase")
+def test_an_edit_inside_a_merge_survives_conflicts(git, source, root, worker):
+    worker.commit_file("README", "worker\n")
+    source.commit_file("other", "y\n")
+    root.run("fetch", "--quiet")
+    merge_with_an_edit(worker, "origin/main")
+    source.commit_file("README", "upstream\n")
+    root.run("fetch", "--quiet")
+    assert rebase_onto(git, worker.path, "origin/main") == Conflicted(("README",), joined=True)
+    resolve_conflict(worker)
+    assert isinstance(continue_rebase(git, worker.path), Rebased)
+    assert worker.file("extra").read_text() == "written in the merge\n"
+
+
+def test_a_merge_without_edits_keeps_the_commits_apart(git, source, root, worker):
+    worker.commit_file("new", "x\n", "first")
+    source.commit_file("other", "y\n")
+    root.run("fetch", "--quiet")
+    worker.run("merge", "--quiet", "--no-ff", "--no-edit", "origin/main")
+    worker.commit_file("newer", "x\n", "second")
+    source.commit_file("later", "z\n")
+    root.run("fetch", "--quiet")
+    assert not rebased_content(git, root, worker).joined
+    assert worker.run("log", "--format=%s", "origin/main..").split() == ["second", "first"]
+
+
+def test_a_merge_that_is_up_to_date_stays_as_it_is(git, source, root, worker):
+    worker.commit_file("new", "x\n")
+    source.commit_file("other", "y\n")
+    root.run("fetch", "--quiet")
+    merge_with_an_edit(worker, "origin/main")
+    tip = worker.sha()
+    assert rebase_onto(git, worker.path, "origin/main") == Rebased(tip)
+
+
+def test_what_was_taken_back_and_done_again_stays(git, source, root, worker):
+    """Git would leave out the two commits that the branch has, and replay the one that takes them back."""
+    worker.commit_file("new", "x\n", "add it")
+    worker.run("revert", "--no-edit", "HEAD")
+    worker.commit_file("new", "x\n", "add it again")
+    worker.commit_file("more", "x\n", "and more")
+    source.commit_file("new", "x\n", "the same by somebody else")
+    root.run("fetch", "--quiet")
+    rebased_content(git, root, worker)
+    assert worker.file("new").exists()
+    assert worker.file("more").exists()
+
+
+def test_what_the_branch_has_taken_back_is_brought_again(git, source, root, worker):
+    """Git would leave the commit out, because the branch has had it at some time."""
+    worker.commit_file("new", "x\n", "add it")
+    source.commit_file("new", "x\n", "the same by somebody else")
+    source.run("revert", "--no-edit", "HEAD")
+    root.run("fetch", "--quiet")
+    rebased_content(git, root, worker)
+    assert worker.file("new").exists()
+
+
+def test_fixups_and_empty_commits_stay_as_they_are(git, source, root, worker):
+    worker.commit_file("new", "x\n", "add it")
+    worker.commit_file("new", "y\n", "fixup! add it")
+    worker.commit("only words")
+    source.commit_file("other", "y\n")
+    root.run("fetch", "--quiet")
+    assert not rebased_content(git, root, worker).joined
+    assert worker.run("log", "--format=%s", "origin/main..").split("\n") == ["only words", "fixup! add it", "add it"]
+
+
+def test_work_that_the_branch_has_leaves_nothing(git, source, root, worker):
+    worker.commit_file("new", "x\n", "add it")
+    source.commit_file("new", "x\n", "add it myself")
+    root.run("fetch", "--quiet")
+    assert rebase_onto(git, worker.path, "origin/main") == Rebased(source.sha())
+
+
+def test_author_and_message_come_along(git, source, root, worker):
+    name = {"GIT_AUTHOR_NAME": "Ada Ägypten", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_AUTHOR_DATE": "@1 +0200"}
+    worker.write("new")
+    worker.commit("Subject\n\nBody äöü\n\nSigned-off-by: Ada <ada@example.com>", env=name)
+    told = ("log", "-1", "--format=%an %ae %ad%n%B", "--date=raw")
+    before = worker.run(*told)
+    source.commit_file("other", "y\n")
+    root.run("fetch", "--quiet")
+    rebased_content(git, root, worker)
+    assert worker.run(*told) == before

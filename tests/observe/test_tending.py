@@ -76,6 +76,40 @@ def test_the_end_of_a_turn_without_a_commit_asks_for_the_person(story: Story) ->
     assert (worker.work, worker.evidence.detail) == (Work.NEEDS_INPUT, "stopped without a commit")
 
 
+def another_repository(story: Story) -> None:
+    """What an agent may do that was told to begin anew."""
+    worktree = Path(story.worker("adam").worktree_path)
+    (worktree / ".git").unlink()
+    story.git("init", "--quiet", cwd=str(worktree))
+    story.git("add", "--all", cwd=str(worktree))
+    story.git("commit", "--quiet", "-m", "All of it", cwd=str(worktree))
+
+
+@pytest.mark.parametrize("work", [Work.WORKING, Work.REJECTED, Work.REBASING])
+def test_the_end_of_a_turn_in_another_repository_asks_for_the_person(story: Story, work: Work) -> None:
+    at_work(story, work=work)
+    another_repository(story)
+    tend(story)
+    assert story.worker("adam").work is work, "it is still in the middle of its turn"
+    report(story, "adam", "turn_end")
+    tend(story)
+    worker = story.worker("adam")
+    assert (worker.work, worker.turn) == (Work.NEEDS_INPUT, Turn.OVER)
+    told = "its worktree is not LLMC's any more: its .git is a repository of its own; `llmc doctor` says what to do"
+    assert worker.evidence.detail == told
+    assert tend(story) == [], "looking again changes nothing"
+
+
+def test_work_on_its_branch_is_not_forgotten_for_another_repository(story: Story) -> None:
+    at_work(story)
+    sha = story.commit_as("adam", "a.txt", "x\n", "Add a")
+    report(story, "adam", "turn_end")
+    tend(story)
+    another_repository(story)
+    tend(story)
+    assert (story.worker("adam").work, story.worker("adam").commit_sha) == (Work.NEEDS_REVIEW, sha)
+
+
 @pytest.mark.lesson(14, "the end of a turn is not the end of the work: git decides")
 def test_uncommitted_changes_are_named_as_the_reason(story: Story) -> None:
     at_work(story)

@@ -12,12 +12,13 @@ from llmc.core import events as ev
 from llmc.errors import LlmcError
 from llmc.git import rebase
 from llmc.git.backup import is_backed_up, list_backups
-from llmc.git.land import land, squash
+from llmc.git.land import squash
 from llmc.git.rebase import own_base, rebase_in_progress
 from llmc.host.faults import Moment
 from llmc.model import Turn, Work, Worker
 from llmc.perform import branches
 from llmc.perform.settle import Settled, ask, settle
+from testing.landing import land_now as land
 from testing.story import Story, told_in
 
 AGENTS_MESSAGE = """Add a

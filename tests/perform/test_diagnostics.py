@@ -41,6 +41,19 @@ def test_it_tells_all_that_is_known_and_no_secret(story: Story) -> None:
     assert latest_bundle(story.root, "adam") == written
 
 
+@pytest.mark.parametrize("autonomy", ["manual", "auto"])
+def test_a_crash_leaves_the_last_screen_and_what_git_says(story: Story, autonomy: str) -> None:
+    story.begin("adam", policy__autonomy=autonomy, policy__restart_backoff_secs="600").up()
+    story.task("adam", f"say use {SECRET}", "write half.txt x", "signal 9")
+    story.wait("adam", Work.WORKING, Session.CRASHED)
+    story.until(lambda: "what is known is in" in story.llmc("logs", "adam").out)
+    text = Path(latest_bundle(story.root, "adam") or "").read_text()
+    assert "the agent crashed (signal 9)" in text
+    assert "● Write(half.txt)" in text
+    assert "?? half.txt" in text
+    assert SECRET not in text
+
+
 def test_it_is_written_whatever_cannot_be_seen(story: Story) -> None:
     story.begin("adam")
     worker = story.rewrite("adam", work=Work.ERROR, session=Session.CRASHED)

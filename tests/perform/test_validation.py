@@ -88,3 +88,23 @@ def test_checks_do_not_run_on_the_repository_of_whoever_called(story: Story, mon
     monkeypatch.setenv("GIT_WORK_TREE", str(story.repository))
     checks_of(story)
     assert Path(worktree, "where").read_text().strip() == os.path.realpath(worktree)
+
+
+def test_a_check_is_over_when_its_own_process_is(story: Story, tmp_path: Path) -> None:
+    """What it left in the background holds its output open for minutes."""
+    started = f"sleep 300 & echo $! > {tmp_path}/pid; echo checked"
+    story.begin("adam", repo__validate=f'["{started}; exit 4"]', repo__validate_timeout_secs="200")
+    with pytest.raises(ValidationFailedError, match=r"failed with exit code 4:\n  checked"):
+        checks_of(story)
+    assert not is_running(int((tmp_path / "pid").read_text()))
+
+
+def test_a_check_that_left_a_server_behind_lets_the_work_be_accepted(story: Story, tmp_path: Path) -> None:
+    # It ignores the polite signal, too.
+    server = f"(trap '' TERM; echo up; exec sleep 300) & echo $! > {tmp_path}/pid"
+    story.begin("adam", repo__validate=f'["{server}"]', repo__validate_timeout_secs="200")
+    sha = story.commit_as("adam", "a.txt", "x\n", "Add a")
+    story.rewrite("adam", work=Work.NEEDS_REVIEW, commit_sha=sha, turn=Turn.OVER)
+    story.llmc("accept", "adam")
+    assert story.subjects() == ["first", "Add a"]
+    assert not is_running(int((tmp_path / "pid").read_text()))

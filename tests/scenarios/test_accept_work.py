@@ -163,6 +163,12 @@ def credits_of_a_tool_go(w: World) -> None:
     w.work({"a.txt": "a\n"}, f"Add a\n\nIt was missing.\n\n{CREDIT}")
 
 
+@table.add(Lands({"a.txt": "a\n"}, "Add a\n\nBody", author="Ann Other <ann@example.org>"))
+def nothing_lands_that_a_terminal_would_act_upon(w: World) -> None:
+    names = {"GIT_AUTHOR_NAME": "Ann\x1b[31m Other\x07\u202e", "GIT_AUTHOR_EMAIL": "ann\x1b[2J@example.org"}
+    w.work({"a.txt": "a\n"}, "Add a\x1b]0;owned\x07\n\nBo\x08dy\u2066", **names)
+
+
 @table.add(Lands({"a.txt": "a\n"}, "Add a\n\nFixes: #1\nCo-authored-by: Claude Monet <claude@monet.fr>"))
 def trailers_of_people_stay(w: World) -> None:
     trailers = "Fixes: #1\nCo-authored-by: Claude Monet <claude@monet.fr>\nCo-Authored-By: Codex <noreply@openai.com>"

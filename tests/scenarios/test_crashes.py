@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from llmc.git.repository import branch_tip
 from llmc.host.faults import VARIABLE, Moment
 from llmc.model import Work
 from llmc.perform.settle import settle
+from testing.landing import BIG, merges_that_are_stopped
 from testing.world import SOME, World, files_of
 
 WORK = {"a.txt": "a\n", "README": SOME["README"] + "more\n"}
@@ -23,6 +25,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "reset": ("reset", "adam", "--yes"),
     "nuke": ("nuke", "adam", "--yes"),
     "undo": ("undo", "adam", "--yes"),
+    "takeback": ("accept", "adam"),
 }
 CLEAN_UP = (Moment.RESET_BACKED_UP, Moment.RESET_CHECKED_OUT, Moment.RESET_CLEANED, Moment.RESET_RECORDED)
 """What an accept comes by after the merge."""
@@ -121,6 +124,26 @@ def test_an_accept_is_finished_by_whoever_looks(begun: World, moment: Moment) ->
     look_as_doctor(begun)
     settle(begun.story.site, "adam")
     assert_accepted(begun, head, mine)
+
+
+@pytest.mark.lesson(50, "a landing that is cut short is finished or taken back by whoever comes next")
+@pytest.mark.parametrize("moment", of("takeback"))
+@pytest.mark.parametrize("again", [True, False], ids=["typed again", "looked at"])
+def test_a_take_back_goes_on_where_it_ended(begun: World, moment: Moment, again: bool) -> None:
+    begun.work({"big.txt": BIG}, "Add a big file")
+    begun.to_review()
+    head, mine = begun.in_clone("rev-parse", "llmc/adam"), own_files(begun)
+    with merges_that_are_stopped(begun):
+        kill_at(begun, Moment.TAKEBACK_UNLOCKED)
+    kill_at(begun, moment)
+    assert_nothing_lost(begun, head, half=False)
+    look_as_doctor(begun)
+    if again:
+        begun.story.llmc("accept", "adam")
+    else:
+        settle(begun.story.site, "adam")
+    assert_accepted(begun, head, mine)
+    assert not Path(begun.story.root.landings).exists()
 
 
 def look_as_doctor(world: World) -> None:

@@ -52,6 +52,35 @@ def test_undo_brings_back_what_a_nuke_dropped(busy: World) -> None:
     assert work_of(busy) == before
 
 
+@pytest.mark.parametrize("dropped", ["reset", "nuke"])
+def test_undo_brings_the_task_back_with_the_work(world: World, dropped: str) -> None:
+    task = 'Add a\n\nwith "quotes", ümlauts and\nlines'
+    world.work({"a.txt": "a\n"}, "Work")
+    world.to_review()
+    world.story.rewrite("adam", current_prompt=task)
+    world.story.llmc(dropped, "adam", "--yes")
+    if dropped == "nuke":
+        world.story.llmc("add", "adam", "--agent", "demo")
+    assert world.story.worker("adam").current_prompt == ""
+    world.story.llmc("undo", "adam")
+    worker = world.story.worker("adam")
+    assert (worker.work, worker.current_prompt) == (Work.NEEDS_REVIEW, task)
+    assert world.story.json("undo", "adam", "--list")[-1]["task"] == task
+    world.in_worktree("commit", "--quiet", "--amend", "--allow-empty-message", "-m", "")
+    world.story.llmc("accept", "adam")
+    assert world.in_source("log", "-1", "--format=%s", "main") == "Add a"
+
+
+def test_undo_of_files_alone_asks_how_to_go_on(world: World) -> None:
+    world.story.rewrite("adam", work=Work.NEEDS_INPUT, current_prompt="Add a", turn=Turn.OVER)
+    write(world.worktree, {"a.txt": "half\n"})
+    world.story.llmc("reset", "adam", "--yes")
+    world.story.llmc("undo", "adam")
+    worker = world.story.worker("adam")
+    assert (worker.work, worker.current_prompt) == (Work.NEEDS_INPUT, "Add a")
+    assert worker.evidence.detail == "its work was restored from a backup"
+
+
 def test_undo_again_takes_the_undo_back(busy: World) -> None:
     busy.story.llmc("reset", "adam", "--yes")
     clean = work_of(busy)

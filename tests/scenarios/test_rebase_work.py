@@ -81,6 +81,16 @@ def a_merge_is_flattened(w: World) -> None:
     w.upstream({"hand.txt": "h2\n"})
 
 
+def something_was_changed_in_a_merge(w: World) -> None:
+    w.work(NEW, "One")
+    w.upstream({"hand.txt": "h\n"})
+    w.in_clone("fetch", "--quiet")
+    w.in_worktree("merge", "--quiet", "--no-commit", "--no-ff", "origin/main")
+    w.work({"merged.txt": "in the merge\n"}, "Merge main")
+    w.work({"b.txt": "b\n"}, "Two")
+    w.upstream({"hand.txt": "h2\n"})
+
+
 def the_users_rebase_settings_do_not_matter(w: World) -> None:
     for name in ("rebase.autoSquash", "rebase.autoStash", "rebase.updateRefs", "commit.gpgSign"):
         w.in_clone("config", name, "true")
@@ -140,6 +150,7 @@ CASES = [
     Case(the_commit_below_was_amended, ("One",)),
     Case(a_renamed_file_was_changed, ("More notes",)),
     Case(a_merge_is_flattened, ("One", "Two")),
+    Case(something_was_changed_in_a_merge, ("One",)),
     Case(the_users_rebase_settings_do_not_matter, ("One",)),
     Case(hooks_do_not_matter, ("One",)),
     Case(both_changed_a_line, conflicts=("README",), work=Work.REBASING),
@@ -210,3 +221,30 @@ def test_a_worker_in_the_middle_of_a_turn_is_not_rebased(world: World) -> None:
     before = world.picture()
     assert "middle of a turn" in world.story.llmc("rebase", "adam", code=1).err
     assert world.picture() == before
+
+
+@pytest.mark.lesson(48, "what was changed inside a merge commit survives the rebase")
+def test_what_was_changed_in_a_merge_lands(world: World) -> None:
+    something_was_changed_in_a_merge(world)
+    world.to_review()
+    said = world.story.llmc("rebase", "adam").out
+    assert "its commits are one now" in said
+    assert "`llmc undo adam` has them as they were" in said
+    assert (world.worktree / "merged.txt").read_text() == "in the merge\n"
+    world.story.llmc("accept", "adam")
+    assert world.in_source("show", "main:merged.txt") == "in the merge"
+    assert world.in_source("log", "-1", "--format=%B", "main").splitlines() == ["One", "", "- Two"]
+
+
+@pytest.mark.lesson(48, "what was changed inside a merge commit survives the rebase")
+def test_what_was_changed_in_a_merge_survives_conflicts_that_are_given_up(world: World) -> None:
+    something_was_changed_in_a_merge(world)
+    world.work({"README": TOP}, "Three")
+    world.upstream({"README": README.replace("line 1\n", "user\n")})
+    world.to_review()
+    assert "its commits are one now" in world.story.llmc("rebase", "adam", code=1).out
+    world.in_worktree("rebase", "--abort")
+    world.story.llmc("accept", "adam", "--dry-run", code=1)  # looks at git first
+    worker = world.story.worker("adam")
+    assert (worker.work, worker.commit_sha) == (Work.NEEDS_REVIEW, world.in_worktree("rev-parse", "HEAD"))
+    assert (world.worktree / "merged.txt").read_text() == "in the merge\n"

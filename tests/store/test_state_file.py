@@ -18,7 +18,7 @@ import pytest
 from llmc.model import Session, State, Work, Worker
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError
 from llmc.store.lock import LockTimeoutError
-from llmc.store.state_file import StateBrokenError, StateExistsError, StateFile, StateMissingError
+from llmc.store.state_file import REBUILD, StateBrokenError, StateExistsError, StateFile, StateMissingError
 
 NOW = 1_800_000_000.0
 FILES = {"state.json", "state.json.bak", "state.lock"}
@@ -215,6 +215,15 @@ def test_a_missing_state_is_named(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_root_without_its_state_and_the_backup_can_be_made_again(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").touch()
+    file = StateFile(tmp_path)
+    for use in (file.load, lambda: file.transact(unchanged)):
+        with pytest.raises(StateMissingError) as caught:
+            use()
+        assert caught.value.hint == REBUILD
+
+
 def test_a_missing_root_is_a_missing_state(tmp_path: Path) -> None:
     with pytest.raises(StateMissingError):
         StateFile(tmp_path / "nowhere").transact(unchanged)
@@ -253,7 +262,7 @@ def test_a_damaged_state_says_where(file: StateFile, content: bytes, what: str) 
     assert str(file.path) in caught.value.what
     assert what in caught.value.what
     assert "doctor --repair" in caught.value.hint
-    assert caught.value.hint.endswith("there is no usable backup")
+    assert caught.value.hint.endswith(f"there is no usable backup; {REBUILD}")
 
 
 @pytest.mark.parametrize("damage", ["{", '{"schema": 1, "workers": {"adam": {}}}'])
@@ -268,7 +277,7 @@ def test_a_damaged_state_says_whether_the_backup_is_usable(file: StateFile, dama
     file.backup_path.write_text(damage)
     with pytest.raises(StateError) as caught:
         file.load()
-    assert caught.value.hint.endswith("there is no usable backup")
+    assert caught.value.hint.endswith(f"there is no usable backup; {REBUILD}")
 
 
 def test_a_newer_state_is_no_case_for_the_backup(file: StateFile) -> None:

@@ -25,6 +25,12 @@ def some_name(text: str) -> str:
     return some_text(some_path(text))
 
 
+def some_tree(text: str) -> str:
+    if not 7 <= len(text) <= 64 or set(text.lower()) - set("0123456789abcdef"):
+        raise ArgumentTypeError("it must be the name of a tree: 7 to 64 digits from 0 to f")
+    return text.lower()
+
+
 def some_lines(text: str) -> int:
     if not text.isdecimal() or len(text) > len(str(MOST_LINES)) or not 1 <= int(text) <= MOST_LINES:
         raise ArgumentTypeError(f"it must be a number from 1 to {MOST_LINES}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text
+from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text, some_tree
 from llmc.cli.command import FAILS, FOLLOW, Command, flag, word
 from llmc.cli.pty_words import PTY
 
@@ -114,6 +114,10 @@ COMMANDS = (
         ),
         about="Asks first when an agent is in the middle of a turn; a script says --yes. Names the texts that waited "
         "in the agent's own queue and are lost with its session.",
+        codes=(
+            "1 refused, or it did not start, or its task could not be given to it again",
+            "4 it is not known whether it has its task again",
+        ),
     ),
     Command(
         "interrupt",
@@ -261,10 +265,14 @@ COMMANDS = (
         (
             word("names", metavar="WORKER", nargs="*", type=some_name, help="the workers (default: the last reviewed)"),
             word("--message", "-m", metavar="M", help="the commit's message"),
+            flag("--changed", text="also where the work has changed since its review"),
+            word("--tree", metavar="SHA", type=some_tree, help="only this very tree, as `review --json` names it"),
             flag("--dry-run", "-n", text="show every step with what it would do, and change nothing"),
         ),
         about="Rebases, runs the checks of repo.validate, makes one commit with a clean message, moves your branch "
-        "forward and puts the worker back to idle. Your uncommitted changes are never touched.",
+        "forward and puts the worker back to idle. Your uncommitted changes are never touched. Work that has changed "
+        "since its review is refused, with the difference; a mere rebase is no change. Work that nobody reviewed is "
+        "accepted when its worker is named, and the answer says so.",
         codes=("1 refused, and nothing was merged (with several workers: one of them was)",),
     ),
     Command(

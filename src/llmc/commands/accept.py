@@ -12,13 +12,14 @@ from llmc.commands.following import bring_others_up_to_date
 from llmc.commands.result import Result
 from llmc.core import events as ev
 from llmc.core.commit_message import first_line
+from llmc.core.effects import MergeWork
 from llmc.core.plan import AcceptPlan, MakeCommit
 from llmc.core.sendable import check_text
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.clone import peek_source
-from llmc.model import Work
+from llmc.model import Worker
 from llmc.perform.merging import plan_for
-from llmc.perform.settle import Settled, ask
+from llmc.perform.settle import ask
 from llmc.site import Site
 
 
@@ -27,36 +28,44 @@ def run(app: App, args: Namespace) -> Result:
     if args.message is not None:
         check_text(args.message)
     names = [reviewed_or_named(site, name) for name in dict.fromkeys(args.names or [None])]
-    if len(names) > 1 and args.message is not None:
-        raise WrongWordsError("one message cannot be that of several commits", "accept them one by one")
+    if len(names) > 1 and (args.message is not None or args.tree is not None):
+        what = "message cannot be that of several commits" if args.tree is None else "tree cannot be that of several"
+        raise WrongWordsError(f"one {what}", "accept them one by one")
+    wanted = MergeWork(args.message, args.changed, args.tree)
     act = _foresee if args.dry_run else _accept
-    result = act(site, names[0], args.message) if len(names) == 1 else _all(act, site, names)
+    result = act(site, names[0], wanted) if len(names) == 1 else _all(act, site, names, wanted)
     return result if args.dry_run else _with_notes(result, bring_others_up_to_date(site))
 
 
-def _accept(site: Site, name: str, message: str | None) -> Result:
-    with acting_for(site, name):
+def _accept(site: Site, name: str, wanted: MergeWork) -> Result:
+    with acting_for(site, name) as worker:
         newest_tip(site)
-        settled = ask(site, name, ev.AcceptAsked(site.now(), message))
-    merged = _merged_sha(settled)
-    if merged is None:
+        settled = ask(site, name, ev.AcceptAsked(site.now(), wanted.message, wanted.changed, wanted.tree))
+    if settled.merged is None:
         raise settled.refusal or LlmcError(f"{name} was not accepted", f"see `llmc explain {name}`")
-    branch = site.config.repo.branch
+    merged, reviewed, branch = settled.merged.sha, settled.merged.reviewed, site.config.repo.branch
     landed = site.git.text(site.root.path, "show", "--no-patch", "--no-show-signature", "--format=%B", merged)
     result = Result(
         f"{name}: accepted as {merged[:12]} on {branch}: {first_line(landed)}",
-        {"worker": name, "commit": merged, "branch": branch, "message": landed},
+        {"worker": name, "commit": merged, "branch": branch, "message": landed, "reviewed": reviewed},
     )
-    failed = [] if settled.refusal is None else [f"it is merged, but the clean-up failed: {settled.refusal.what}"]
-    return _with_notes(result, failed)
+    notes = [] if reviewed else [_unseen(worker)]
+    notes += [] if settled.refusal is None else [f"it is merged, but the clean-up failed: {settled.refusal.what}"]
+    return _with_notes(result, notes)
 
 
-def _all(act: Callable[[Site, str, str | None], Result], site: Site, names: list[str]) -> Result:
+def _unseen(worker: Worker) -> str:
+    if worker.reviewed is None:
+        return f"{worker.name}'s work was accepted without a review"
+    return f"{worker.name}'s work had changed since its review at {worker.reviewed.commit[:12]}"
+
+
+def _all(act: Callable[[Site, str, MergeWork], Result], site: Site, names: list[str], wanted: MergeWork) -> Result:
     """One after the other; what is refused keeps nothing else from being accepted."""
     results = []
     for name in names:
         try:
-            results.append(act(site, name, None))
+            results.append(act(site, name, wanted))
         except LlmcError as refused:
             results.append(_refused(name, refused))
     data = [result.data for result in results]
@@ -72,20 +81,13 @@ def _with_notes(result: Result, notes: list[str]) -> Result:
     return replace(result, text="\n".join([result.text, *(f"note: {note}" for note in notes)]))
 
 
-def _merged_sha(settled: Settled) -> str | None:
-    for decision in settled.decisions:
-        if decision.signal == "git.merged" and decision.worker.work is Work.IDLE:
-            return decision.worker.base_sha
-    return None
-
-
 # --- --dry-run --------------------------------------------------------------------------------------
 
 
-def _foresee(site: Site, name: str, message: str | None) -> Result:
+def _foresee(site: Site, name: str, wanted: MergeWork) -> Result:
     with acting_for(site, name) as worker:
         tip = peek_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
-        plan = plan_for(site, worker, tip, message)
+        plan = plan_for(site, worker, tip, wanted)
     return Result(_told(plan), _as_data(plan), exit_code=0 if plan.obstacle is None else 1)
 
 
@@ -103,4 +105,5 @@ def _told(plan: AcceptPlan) -> str:
 def _as_data(plan: AcceptPlan) -> dict[str, object]:
     steps = [{"step": step.verb, "text": step.words, **asdict(step)} for step in plan.steps]
     refusal = asdict(plan.obstacle) if plan.obstacle is not None else None
-    return {"worker": plan.worker, "branch": plan.branch, "steps": steps, "refusal": refusal}
+    told = {"worker": plan.worker, "branch": plan.branch, "reviewed": plan.reviewed}
+    return {**told, "steps": steps, "refusal": refusal}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 
 from llmc.commands.result import Result
@@ -17,6 +17,7 @@ from llmc.host.watch import open_watch, wait_for_change
 from llmc.model import Outcome, Receipt, Session, Work, Worker
 from llmc.observe.tending import tend_session, tend_work
 from llmc.observe.terminals import look_at_panes
+from llmc.perform.landing import settle_landings_if_free
 from llmc.perform.notices import tell
 from llmc.perform.settle import Settled, settle
 from llmc.site import Site
@@ -31,6 +32,8 @@ WAIT_SECS = 2.0
 def acting_for(site: Site, name: str) -> Iterator[Worker]:
     """Nobody else acts for the worker meanwhile, and everything that has happened so far is known."""
     site.worker(name)
+    with suppress(LlmcError):  # `llmc status` and the doctor tell what is left, and an accept refuses for it
+        settle_landings_if_free(site)
     with site.acting_for(name):
         catch_up(site, name)
         yield site.worker(name)
@@ -77,6 +80,12 @@ def terminals(site: Site) -> dict[str, Pane]:
         raise
 
 
+def notes_of(settled: Settled) -> list[str]:
+    """What a person should know of how it was done, although it calls nobody."""
+    notices = (notice for decision in settled.decisions for notice in decision.notices)
+    return [f"note: {notice.text}" for notice in notices if notice.kind == "joined"]
+
+
 def newest_tip(site: Site) -> str:
     """The branch as the user's repository has it. Fetched before anything begins that would fail without it."""
     return fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
@@ -105,8 +114,10 @@ def reviewed_or_named(site: Site, name: str | None) -> str:
     if name is not None:
         return site.worker(name).name
     state = site.ledger.load()
-    if state.last_reviewed_worker is not None:
-        return state.last_reviewed_worker
+    last = state.workers.get(state.last_reviewed_worker or "")
+    # Work of its next task is not what was reviewed.
+    if last is not None and (last.reviewed is not None or last.work is not Work.NEEDS_REVIEW):
+        return last.name
     waiting = next_to_review(state.workers.values())
     hint = (
         f"look at it first: `llmc review {waiting.name}`" if waiting else "nothing waits for review: see `llmc status`"

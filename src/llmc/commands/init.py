@@ -42,8 +42,9 @@ def run(app: App, args: Namespace) -> Result:
     git.require_version()
     Tmux(host, "llmc-init").require_version()
     source = _source(git, app.cwd, args.source)
-    branch = args.branch or default_branch(git, source)
     root = Root(_target(app, args))
+    _require_plain("--target", root.path)
+    branch = args.branch or default_branch(git, source)
     _check_target(root, source, force=args.force)
     _make(git, root, source, branch)
     return _told(host, root, source, branch)
@@ -53,11 +54,21 @@ def _source(git: Git, cwd: str, given: str | None) -> str:
     path = os.path.realpath(os.path.expanduser(given)) if given else cwd
     if not os.path.isdir(path):
         raise LlmcError(f"{given} is not a directory", "give the path of a git repository with --source")
+    _require_plain("--source", path)
     found = common_dir(git, path)
     if found is None:
         hint = "run `git init` there first" if given else "go into one, or name it with --source PATH"
         raise LlmcError(f"{path} is not inside a git repository", hint)
     return found if is_bare(git, path) else toplevel(git, path) or path
+
+
+def _require_plain(option: str, path: str) -> None:
+    """Git, tmux and the agents are told of paths in lines."""
+    if any(character < " " or "\x7f" <= character <= "\x9f" for character in path):
+        raise LlmcError(
+            f"the path {path!r} has a control character, such as a line break, in it",
+            f"rename that directory, or give another one with {option}",
+        )
 
 
 def _target(app: App, args: Namespace) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import EXIT_CODES, acting_for, newest_tip
+from llmc.commands.acting import EXIT_CODES, acting_for, newest_tip, notes_of
 from llmc.commands.result import Result
 from llmc.core import events as ev
 from llmc.model import Outcome, Work
@@ -21,7 +21,7 @@ def run(app: App, args: Namespace) -> Result:
     if settled.refusal is not None:
         raise settled.refusal
     files = list(worker.conflicted_files)
-    text = f"{worker.name}: now on {tip[:12]}"
+    text = "\n".join([f"{worker.name}: now on {tip[:12]}", *notes_of(settled)])
     data = {"worker": worker.name, "status": worker.status, "onto": tip, "conflicted_files": files}
     if worker.work is not Work.REBASING:
         return Result(text, data)
@@ -34,4 +34,5 @@ def run(app: App, args: Namespace) -> Result:
     elif receipt is not None and receipt.outcome is Outcome.UNKNOWN:
         told = f"it is not known whether the agent was asked: {receipt.reason}"
     outcome = receipt.outcome if receipt is not None else Outcome.DELIVERED
-    return Result(f"{worker.name}: conflicts in {', '.join(files)}; {told}", data, EXIT_CODES[outcome])
+    text = "\n".join([f"{worker.name}: conflicts in {', '.join(files)}; {told}", *notes_of(settled)])
+    return Result(text, data, EXIT_CODES[outcome])

@@ -6,7 +6,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, named_workers, receipt_of
+from llmc.commands.acting import EXIT_CODES, acting_for, named_workers, receipt_of
 from llmc.commands.result import Result
 from llmc.core import events as ev
 from llmc.core.moves.queued import lost_with_session
@@ -37,7 +37,9 @@ def run(app: App, args: Namespace) -> Result:
     came = [_restart(site, name, args) for name in names]
     data = [_data(each) for each in came]
     single = len(args.names) == 1 and not args.all
-    return Result("\n".join(map(_told, came)) or "there are no workers", data[0] if single else {"workers": data})
+    code = max((EXIT_CODES[each.receipt.outcome] for each in came if each.receipt is not None), default=0)
+    text = "\n".join(map(_told, came)) or "there are no workers"
+    return Result(text, data[0] if single else {"workers": data}, code)
 
 
 def _require_agreement(app: App, site: Site, names: list[str], args: Namespace) -> None:
@@ -88,6 +90,7 @@ def _told(each: Restarted) -> str:
     name = each.worker.name
     lines = [f"{name}: {each.worker.status}"]
     if each.receipt is not None:
-        lines.append(f"{name}: it was told to go on with its task: {each.receipt.outcome.value}")
+        why = f" ({each.receipt.reason})" if each.receipt.reason else ""
+        lines.append(f"{name}: it was told to go on with its task: {each.receipt.outcome.value}{why}")
     lines += [f"{name}: lost with the old session, which had queued it: {words}" for words in each.lost]
     return "\n".join(lines)

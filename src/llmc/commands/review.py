@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, catch_up_if_free, finish_checks, newest_tip
+from llmc.commands.acting import acting_for, catch_up_if_free, finish_checks, newest_tip, notes_of
 from llmc.commands.result import Result
 from llmc.commands.viewers import show_work
 from llmc.core import events as ev
@@ -14,7 +14,10 @@ from llmc.core.display import plain
 from llmc.core.pool import next_to_review
 from llmc.errors import LlmcError
 from llmc.git.history import is_ancestor
+from llmc.git.replay import tree_of
+from llmc.git.since_review import keep_reviewed
 from llmc.model import Work, Worker
+from llmc.observe.branches import work_span
 from llmc.perform.settle import ask
 from llmc.site import Site
 
@@ -24,15 +27,26 @@ def run(app: App, args: Namespace) -> Result:
     name = _oldest(site) if args.worker is None else args.worker
     with acting_for(site, name):
         finish_checks(site, name)
-        worker = bring_up_to_date(site, name)
-        site.ledger.apply(name, ev.ReviewOpened(site.now()))
+        worker, notes = bring_up_to_date(site, name)
+        # Exactly what is noted here is shown, also if the agent commits in this very moment.
+        base, commit = work_span(site, worker) or ("", "")
+        tree = tree_of(site.git, site.root.path, commit) if commit else ""
+        site.ledger.apply(name, ev.ReviewOpened(site.now(), commit, tree, base))
+        keep_reviewed(site.git, site.root.path, name, commit)
         site.ledger.remember_reviewed(name)
-    shown = show_work(app, site, worker, args.interface)
+    shown = show_work(app, site, worker, (base, commit), args.interface)
     task = plain(first_line(worker.current_prompt or "work without a task"))
     head = f"{name}: {task}  (commit {(worker.commit_sha or '')[:12]})"
     after = f'accept it with `llmc accept {name}`, send it back with `llmc reject {name} "..."`'
-    text = "\n".join(part for part in (head, shown.note, shown.text, after) if part)
-    data = {"worker": name, "commit_sha": worker.commit_sha, "base_sha": worker.base_sha, "diff": shown.text}
+    text = "\n".join(part for part in (head, *notes, shown.note, shown.text, after) if part)
+    data = {
+        "worker": name,
+        "commit_sha": worker.commit_sha,
+        "base_sha": worker.base_sha,
+        "reviewed_sha": commit,
+        "tree": tree,
+        "diff": shown.text,
+    }
     return Result(text, data, coloured=shown.coloured)
 
 
@@ -45,14 +59,17 @@ def _oldest(site: Site) -> str:
     return worker.name
 
 
-def bring_up_to_date(site: Site, name: str) -> Worker:
-    """Rebases when the branch has moved on. Conflicts go to the agent, and there is nothing to see yet."""
+def bring_up_to_date(site: Site, name: str) -> tuple[Worker, list[str]]:
+    """Rebases when the branch has moved on, with what is to be told of it.
+
+    Conflicts go to the agent, and there is nothing to see yet.
+    """
     worker = site.worker(name)
     tip = newest_tip(site)
     if worker.work is not Work.NEEDS_REVIEW or worker.commit_sha is None:
-        return worker
+        return worker, []
     if is_ancestor(site.git, site.root.path, tip, worker.commit_sha):
-        return worker
+        return worker, []
     settled = ask(site, name, ev.RebaseAsked(site.now(), tip))
     if settled.refusal is not None:
         raise settled.refusal
@@ -62,4 +79,4 @@ def bring_up_to_date(site: Site, name: str) -> Worker:
             f"{name}'s work conflicts with {site.config.repo.branch} in {', '.join(worker.conflicted_files)}",
             "the agent was asked to resolve it; it comes back for review",
         )
-    return worker
+    return worker, notes_of(settled)

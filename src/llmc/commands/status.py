@@ -8,7 +8,15 @@ import time
 from llmc.commands.live_sessions import live_sessions
 from llmc.core.display import age, one_line
 from llmc.core.fusion import fuse, signal
-from llmc.store.snapshot import read_attention, read_daemon_pid, read_patrol, read_radar, read_state, read_statuses
+from llmc.store.snapshot import (
+    read_attention,
+    read_daemon_pid,
+    read_landings,
+    read_patrol,
+    read_radar,
+    read_state,
+    read_statuses,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,8 +78,13 @@ def status_document(root: Root) -> dict[str, Any]:
         "last_reviewed_worker": state.get("last_reviewed_worker"),
         "patrol_last_run_unix": state.get("patrol_last_run_unix"),
         "patrol": {key: patrol.get(key) for key in ("last_run_unix", "took_secs", "repaired", "counts", "runs")},
+        "landings": [_landing(each) for each in read_landings(root.landings, root.landing_lock)],
         "workers": workers,
     }
+
+
+def _landing(found: dict[str, Any]) -> dict[str, Any]:
+    return {key: found.get(key) for key in ("branch", "checkout", "source", "workers", "title", "begun_unix")}
 
 
 def _branch(root: Root) -> str | None:
@@ -165,14 +178,23 @@ def status_text(document: dict[str, Any], columns: int | None = None) -> str:
     daemon = document["daemon"]
     running = f"daemon runs (pid {daemon['pid']})" if daemon["running"] else "no daemon: `llmc up` starts it"
     lines = [f"LLMC  {document['root']}  branch {document['branch'] or '?'}  {running}"]
+    lines += [_landing_line(each) for each in document["landings"]]
     workers = document["workers"]
     if not workers:
-        return lines[0] + "\nno workers yet: `llmc add NAME` makes one"
+        return "\n".join(lines) + "\nno workers yet: `llmc add NAME` makes one"
     lines += _table([_cells(worker) for worker in workers], columns)
     if daemon["running"]:
         lines += [line for worker in workers for line in _to_come(worker, document["branch"])]
     lines += [f"! {worker['name']}: {each['what']}; {each['do']}" for worker in workers for each in worker["troubles"]]
     return "\n".join([*lines, *_patrol_line(document["patrol"])])
+
+
+def _landing_line(landing: dict[str, Any]) -> str:
+    where = landing["checkout"] or landing["source"]
+    return (
+        f"! landing the work of {', '.join(landing['workers'] or ['?'])} onto {landing['branch']} was cut short:"
+        f" {where} may show changes that you did not make; `llmc doctor --repair` takes them back"
+    )
 
 
 def _patrol_line(patrol: dict[str, Any]) -> list[str]:

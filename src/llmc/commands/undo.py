@@ -9,11 +9,13 @@ from llmc.app import App
 from llmc.commands.acting import acting_for, catch_up
 from llmc.commands.losses import describe_loss, note_of_foreign
 from llmc.commands.result import Result
+from llmc.core import events as ev
 from llmc.core.display import age
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.backup import list_backups, make_backup, restore_backup, same_content
 from llmc.git.backup_record import Backup
 from llmc.host.faults import Moment, reached
+from llmc.observe.branches import work_ahead
 from llmc.perform.worktrees import make_it_ours
 from llmc.site import Site
 
@@ -36,12 +38,16 @@ def run(app: App, args: Namespace) -> Result:
         if loss and not app.console.confirm(f"{name} has {loss}. Put the backup in its place? A backup is kept."):
             raise LlmcError(f"{name} has {loss}; nothing was changed", "say --yes; what it has now is backed up too")
         make_it_ours(site, worker)
-        present = make_backup(site.git, worker.worktree_path, name, site.now(), reason="undo")
+        task = worker.current_prompt
+        present = make_backup(site.git, worker.worktree_path, name, site.now(), reason="undo", task=task)
         reached(Moment.UNDO_BACKED_UP)
         backup = named or _newest_other(site, backups, present, name)
         restore_backup(site.git, worker.worktree_path, backup)
         reached(Moment.UNDO_RESTORED)
         site.ledger.note(name, site.now(), "undo", f"restored {backup.ref}")
+        if backup.task:
+            found = work_ahead(site, worker)
+            site.ledger.apply(name, ev.WorkRestored(site.now(), backup.task, found))
         catch_up(site, name)
     return Result(f"{name}: restored {backup.ref}{foreign}", _data(backup))
 
@@ -81,4 +87,5 @@ def _data(backup: Backup) -> dict[str, object]:
         "at_unix": backup.at_unix,
         "reason": backup.reason,
         "dirty": list(backup.dirty),
+        "task": backup.task,
     }

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from llmc.app import App
 from llmc.core.display import plain
-from llmc.git.history import PLAIN_DIFF, diff_text
+from llmc.git.history import diff_summary, diff_text
 from llmc.host.terminal import run_in_terminal
 from llmc.model import Worker
-from llmc.observe.branches import work_span
 from llmc.site import Site
 
 PROGRAMS = {"difftastic": "difft", "delta": "delta", "vscode": "code"}
@@ -23,11 +22,10 @@ class Shown:
     coloured: bool = False
 
 
-def show_work(app: App, site: Site, worker: Worker, interface: str | None) -> Shown:
-    span = work_span(site, worker) or ("HEAD", "HEAD")
+def show_work(app: App, site: Site, worker: Worker, span: tuple[str, str], interface: str | None) -> Shown:
     wanted = interface or ("difftastic" if app.console.is_terminal and site.host.which("difft") else "diff")
     if wanted == "stat":
-        return Shown(site.git.text(site.root.path, "diff", *PLAIN_DIFF, "--stat", *span))
+        return Shown(diff_summary(site.git, site.root.path, *span))
     program = PROGRAMS.get(wanted)
     if program is None:
         return Shown(diff_text(site.git, site.root.path, *span))

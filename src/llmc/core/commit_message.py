@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category
 
 _TOOLS = frozenset(
     (
@@ -51,10 +52,33 @@ _LINK_TARGET = re.compile(r"\(?\bhttps?://[^\s)]*\)?")
 _VERSION = re.compile(r"v?\d\w*|[a-z]\d+")
 
 
+_ESCAPE_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b."
+)
+_JOINERS = "\u200c\u200d"
+"""Of letters and of the parts of one emoji."""
+
+
+def without_controls(text: str) -> str:
+    """Without what a terminal acts upon or a reader cannot see: escape sequences, control characters, text direction.
+
+    Lines, tabs and joiners stay. Bytes that were no UTF-8 stay too, as long as they are none of the old control codes.
+    """
+    return "".join(c for c in _ESCAPE_SEQUENCE.sub("", text) if c in "\n\t" or not _controls(c))
+
+
+def _controls(character: str) -> bool:
+    if "\udc80" <= character <= "\udc9f":
+        return True
+    return category(character) in ("Cc", "Cf", "Zl", "Zp") and character not in _JOINERS
+
+
 def clean_message(message: str) -> str:
-    """Drops the lines that credit a tool; a person's own trailers stay."""
-    kept = [line.rstrip() for line in message.splitlines() if not _credits_a_tool(line)]
-    return _tidy("\n".join(kept))
+    """Drops the lines that credit a tool, and control characters; a person's own trailers stay."""
+    lines = (without_controls(line).rstrip() for line in message.splitlines())
+    return _tidy("\n".join(line for line in lines if not _credits_a_tool(line)))
 
 
 def _credits_a_tool(line: str) -> bool:
@@ -102,7 +126,7 @@ def message_for(messages: list[str], task: str) -> str:
     """One message for the work: the commit's own; of several the first leads, the rest are listed, trailers last."""
     cleaned = [m for m in (clean_message(m) for m in messages) if m.strip()]
     if not cleaned:
-        return first_line(task) + "\n"
+        return first_line(clean_message(task)) + "\n"
     parts = [_split(message) for message in cleaned]
     (lead, trailers), rest = parts[0], parts[1:]
     known = {first_line(lead)}

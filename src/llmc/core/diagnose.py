@@ -23,7 +23,11 @@ def diagnose(health: Health) -> tuple[Finding, ...]:
     found = [*machine_findings(health), *_not_checked(health)]
     if isinstance(health.root, Found):
         root = health.root.value
-        found += [*root_findings(root), *repository_findings(root), *worker_findings(health.at_unix, root)]
+        found += [
+            *root_findings(root),
+            *repository_findings(health.at_unix, root),
+            *worker_findings(health.at_unix, root),
+        ]
         found += remains_findings(health.at_unix, root)
     return tuple(sorted(found, key=lambda each: ORDER.index(each.severity)))
 

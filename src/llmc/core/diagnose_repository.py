@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 from llmc.core.display import age
 from llmc.core.findings import Finding, finding
-from llmc.core.health import Absent, Broken, Clone, Found, RootHealth, StateFacts
+from llmc.core.health import Absent, Broken, Clone, Found, RootHealth, SourceLock, StateFacts
 
 BRANCHES = "llmc/"
 SESSIONS = "llmc-"
+OLD_LOCK_SECS = 600.0
+"""A lock that nobody has may be removed then."""
 
 
-def repository_findings(root: RootHealth) -> Iterator[Finding]:
+def repository_findings(now: float, root: RootHealth) -> Iterator[Finding]:
     yield from _source(root)
     match root.clone:
         case Absent():
@@ -22,6 +24,7 @@ def repository_findings(root: RootHealth) -> Iterator[Finding]:
         case Found(clone):
             yield from _clone(root, clone)
     yield from _refs(root)
+    yield from _landings(root, now)
     if isinstance(root.state, Found):
         yield from _orphans(root, root.state.value)
 
@@ -72,6 +75,26 @@ def _refs(root: RootHealth) -> Iterator[Finding]:
         for lock in root.git_locks.value:
             what = f"{lock.path} is {age(lock.age_secs)} old, and no git runs that could have it"
             yield finding("git-lock-left-over", what, "git refuses to work there", subject=lock.path, path=lock.path)
+
+
+def _landings(root: RootHealth, now: float) -> Iterator[Finding]:
+    if isinstance(root.landings, Found):
+        for landing in root.landings.value:
+            what = f"landing {landing.words} was cut short {age(now - landing.begun_unix)} ago"
+            yield finding("landing-cut-short", what, "git shows its files as changes that you did not make")
+    if isinstance(root.source_locks, Found):
+        for lock in root.source_locks.value:
+            yield _source_lock(lock)
+
+
+def _source_lock(lock: SourceLock) -> Finding:
+    why = "git refuses to work there"
+    if lock.holder or lock.age_secs <= OLD_LOCK_SECS:
+        whose = f"{lock.holder} may have it" if lock.holder else "no process has it"
+        what = f"{lock.path} is {age(lock.age_secs)} old; {whose}"
+        return finding("source-locked", what, why, subject=lock.path, path=lock.path)
+    what = f"{lock.path} is {age(lock.age_secs)} old, and no process has it"
+    return finding("source-lock-left-over", what, why, subject=lock.path, path=lock.path)
 
 
 def _orphans(root: RootHealth, state: StateFacts) -> Iterator[Finding]:

@@ -77,6 +77,8 @@ class CheckResolution(LastingEffect):
 @dataclass(frozen=True, slots=True)
 class MergeWork(LastingEffect):
     message: str | None = None
+    changed: bool = False
+    tree: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Notify:
     kind: str
     text: str
     escalates: bool = False
-    """LLMC can do no more by itself: all that is known is written down for the person."""
+    """LLMC can do no more by itself, or what is to be seen is gone soon: all that is known is written down."""
 
 
 LASTING: dict[str, type[LastingEffect]] = {

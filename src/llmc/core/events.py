@@ -45,7 +45,11 @@ class AnswerGiven(UserCommand):
 
 @dataclass(frozen=True, slots=True)
 class ReviewOpened(UserCommand):
-    pass
+    """A person sees the work as it is in this commit."""
+
+    commit: str
+    tree: str
+    base: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,10 @@ class WorkRejected(UserCommand):
 @dataclass(frozen=True, slots=True)
 class AcceptAsked(UserCommand):
     message: str | None = None
+    changed: bool = False
+    """Also what has changed since its review."""
+    tree: str | None = None
+    """Only this very tree, by the first digits of its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +150,8 @@ class TurnEnded(Fact):
     """The worker is in a rebase that git knows nothing of any more: what came of it is told by git itself."""
     said: str = ""
     """What the agent said last, as far as it tells or its screen shows."""
+    foreign: str = ""
+    """Why git in the worktree is not LLMC's any more; empty when it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +198,16 @@ class WorktreeLost(Fact):
 @dataclass(frozen=True, slots=True)
 class WorktreeFound(Fact):
     """It is there again."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRestored(Fact):
+    """What a backup kept is in the worktree again."""
+
+    task: str
+    """What it was made for."""
+    commit: str | None
+    """As in `TurnEnded`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,6 +389,8 @@ class TextSent(StepResult):
 class RebaseClean(StepResult):
     sha: str | None
     base: str
+    joined: bool = False
+    """Its commits became one, because replayed one by one they would have lost something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,6 +400,10 @@ class RebaseConflicted(StepResult):
     """The request to resolve them, as the agent gets it; empty when the rebase turned out to be over already."""
     for_person: bool = False
     """The agent takes no request: its person resolves them."""
+    joined: bool = False
+    """As in `RebaseClean`."""
+    began_at: str = ""
+    """The tip of the branch as the rebase found it, where git knows it: other commits if they were joined for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,6 +417,8 @@ class ResolutionChecked(StepResult):
 @dataclass(frozen=True, slots=True)
 class WorkMerged(StepResult):
     sha: str
+    reviewed: bool = False
+    """Whether somebody has seen just this work before."""
 
 
 @dataclass(frozen=True, slots=True)

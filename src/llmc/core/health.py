@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from llmc.core.landing import Landing
 from llmc.model import Worker
 
 T = TypeVar("T", covariant=True)
@@ -168,6 +169,16 @@ class GitLock:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceLock:
+    """A lock file of git's in the user's own repository that stays."""
+
+    path: str
+    age_secs: float
+    holder: str
+    """Who may still use it; empty when no process can."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stray:
     """A process that an agent of this root has started and that is in no terminal of its worker's."""
 
@@ -212,6 +223,9 @@ class RootHealth:
     unreadable: Answer[tuple[Unreadable, ...]]
     broken_refs: Answer[tuple[str, ...]]
     git_locks: Answer[tuple[GitLock, ...]]
+    landings: Answer[tuple[Landing, ...]]
+    """Those that were cut short."""
+    source_locks: Answer[tuple[SourceLock, ...]]
     strays: Answer[tuple[Stray, ...]]
     left_over: Answer[tuple[str, ...]]
     """Files that belong to nobody any more."""
@@ -260,6 +274,8 @@ SUBJECTS: Mapping[str, tuple[str, str]] = {
     "unreadable": ("records", "the logs"),
     "broken_refs": ("repository", "the refs of the clone"),
     "git_locks": ("repository", "git's lock files"),
+    "landings": ("repository", "the journal of landings"),
+    "source_locks": ("repository", "git's lock files in the source repository"),
     "strays": ("terminals", "programs that outlive their agents"),
     "left_over": ("records", "files that belong to nobody"),
     "workers": ("state", "the workers"),

@@ -27,6 +27,27 @@ REPOSITORY_KINDS = (
         "`llmc doctor --repair`, or `rm {path}` when no git runs there",
     ),
     Kind(
+        "landing-cut-short",
+        ERROR,
+        "repository",
+        "a landing was cut short (killed, or the disk was full) and has left files of it in your checkout",
+        "`llmc doctor --repair` finishes it or takes it back; what you have changed yourself stays",
+    ),
+    Kind(
+        "source-lock-left-over",
+        WARNING,
+        "repository",
+        "a git that was ended by force has left its lock file in your repository, and no process uses it any more",
+        "`llmc doctor --repair`, or `rm {path}`",
+    ),
+    Kind(
+        "source-locked",
+        WARNING,
+        "repository",
+        "a lock file of git in your repository keeps work from being landed",
+        "wait for the program that has it, or end it; if there is none, `rm {path}`",
+    ),
+    Kind(
         "rerere-off",
         WARNING,
         "repository",

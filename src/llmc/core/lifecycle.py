@@ -117,6 +117,11 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ),
     ev.WorktreeLost: Rule("worktree.gone", observed.worktree_lost, ANY),
     ev.WorktreeFound: Rule("worktree.found", observed.worktree_found, ANY),
+    ev.WorkRestored: Rule(
+        "backup.restored",
+        observed.work_restored,
+        {**ANY, **dict.fromkeys((IDLE, INPUT, REVIEW), (REVIEW, INPUT)), IDLE: (IDLE, REVIEW, INPUT)},
+    ),
     ev.CommitsGone: Rule("git.commits_gone", observed.commits_gone, {**ANY, REVIEW: (INPUT, REVIEW)}),
     ev.ConflictsChanged: Rule("git.conflicts_changed", conflicts.conflicts_changed, ANY),
     ev.ConflictsResolved: Rule("git.resolved", conflicts.conflicts_resolved, {**ANY, REBASING: (REBASING, INPUT)}),

@@ -33,6 +33,16 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """Between what was reviewed and what would land, the branch's own changes taken out."""
+
+    commit: str
+    """What was reviewed."""
+    text: str
+    """For people, of bounded length."""
+
+
+@dataclass(frozen=True, slots=True)
 class AcceptFacts:
     worker: str
     work: Work
@@ -52,6 +62,14 @@ class AcceptFacts:
     """The work's own, oldest first."""
     messages: tuple[str, ...] = ()
     author: str = ""
+    head_tree: str = ""
+    reviewed_tree: str | None = None
+    """What the reviewer saw; None when nobody looked."""
+    since_review: Difference | None = None
+    takes_changed: bool = False
+    """The user wants the work also where it has changed since its review."""
+    only_tree: str | None = None
+    """The user wants no other tree than this one."""
     tree: str | None = None
     """All of the work put onto the tip; None when the two sides conflict."""
     conflicts: tuple[str, ...] = ()
@@ -66,6 +84,11 @@ class AcceptFacts:
     place: Place = Place()
     others: tuple[str, ...] = ()
     """Whose work waits for review too."""
+
+    @property
+    def reviewed(self) -> bool:
+        """Whether somebody has seen just this work."""
+        return self.reviewed_tree is not None and self.since_review is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +107,12 @@ class InReview(PlanStep):
     verb = "review"
 
     commit: str
+    reviewed: bool = False
 
     @property
     def words(self) -> str:
-        return f"the work waits for review: {self.commit[:12]}"
+        seen = "the work was reviewed" if self.reviewed else "the work was not reviewed as it is"
+        return f"{seen}: {self.commit[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,23 +225,26 @@ class AcceptPlan:
     steps: tuple[PlanStep, ...]
     obstacle: Obstacle | None = None
     """What comes after the last of the steps, and ends the plan."""
+    reviewed: bool = False
+    """Whether somebody has seen just this work."""
 
 
 def plan_accept(facts: AcceptFacts) -> AcceptPlan:
     steps: list[PlanStep] = []
-    for obstacle, step in ((_waits, _in_review), (_unclean, _clean), (_apart, _on_top), (_nothing_new, _commit)):
+    parts = ((_waits, _in_review), (_unclean, _clean), (_apart, _on_top), (_nothing_new_or_unseen, _commit))
+    for obstacle, step in parts:
         found = obstacle(facts)
         if found is not None:
-            return AcceptPlan(facts.worker, facts.branch, tuple(steps), found)
+            return AcceptPlan(facts.worker, facts.branch, tuple(steps), found, facts.reviewed)
         steps.append(step(facts))
     steps.append(Validate(facts.checks, facts.check_secs, bool(facts.checks) and not facts.up_to_date))
     blocked = _blocked(facts)
     if blocked is not None:
-        return AcceptPlan(facts.worker, facts.branch, tuple(steps), blocked)
+        return AcceptPlan(facts.worker, facts.branch, tuple(steps), blocked, facts.reviewed)
     place = facts.place
     steps.append(MoveBranch(facts.branch, facts.tip, place.checkout, place.kept))
     steps += [BackToIdle(facts.worker), BringUpToDate(facts.others)]
-    return AcceptPlan(facts.worker, facts.branch, tuple(steps))
+    return AcceptPlan(facts.worker, facts.branch, tuple(steps), reviewed=facts.reviewed)
 
 
 def _waits(facts: AcceptFacts) -> Obstacle | None:
@@ -232,7 +260,7 @@ def _waits(facts: AcceptFacts) -> Obstacle | None:
 
 
 def _in_review(facts: AcceptFacts) -> PlanStep:
-    return InReview(facts.head or "")
+    return InReview(facts.head or "", facts.reviewed)
 
 
 def _unclean(facts: AcceptFacts) -> Obstacle | None:
@@ -270,6 +298,33 @@ def _apart(facts: AcceptFacts) -> Obstacle | None:
 
 def _on_top(facts: AcceptFacts) -> PlanStep:
     return PutOnTop(facts.tip, facts.branch, not facts.up_to_date)
+
+
+def _nothing_new_or_unseen(facts: AcceptFacts) -> Obstacle | None:
+    return _nothing_new(facts) or _another_tree(facts) or _changed_since(facts)
+
+
+def _another_tree(facts: AcceptFacts) -> Obstacle | None:
+    """Work that was only rebased since is still the one that was reviewed under that tree."""
+    wanted = facts.only_tree
+    seen = (facts.head_tree, (facts.reviewed_tree or "") if facts.reviewed else "")
+    if wanted is None or any(tree.startswith(wanted) for tree in seen):
+        return None
+    return Obstacle(
+        f"{facts.worker}'s work has the tree {facts.head_tree[:12]} and not {wanted[:12]}; nothing was changed",
+        f"look at it as it is now: `llmc review {facts.worker}`",
+    )
+
+
+def _changed_since(facts: AcceptFacts) -> Obstacle | None:
+    found = facts.since_review
+    if found is None or facts.takes_changed:
+        return None
+    return Obstacle(
+        f"{facts.worker}'s work has changed since its review at {found.commit[:12]}; nothing was merged. "
+        f"The difference:\n{found.text}",
+        f"`llmc review {facts.worker}` shows all of it; `llmc accept {facts.worker} --changed` takes it as it is",
+    )
 
 
 def _nothing_new(facts: AcceptFacts) -> Obstacle | None:

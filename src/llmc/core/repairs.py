@@ -18,6 +18,8 @@ class Do(StrEnum):
     TURN_ON = "turn on"
     FOLLOW_SOURCE = "follow the source"
     REMOVE_LOCK = "remove a lock"
+    REMOVE_SOURCE_LOCK = "remove a lock of the source"
+    SETTLE_LANDINGS = "settle landings"
     MEND_REF = "mend a ref"
     RECOVER_STATE = "recover the state"
     """In one of the three ways that follow, which a person may choose."""
@@ -64,12 +66,14 @@ _REPAIRS: Mapping[str, tuple[Do, str]] = {
     "rerere-off": (Do.TURN_ON, "turn {subject} on in the clone"),
     "source-differs": (Do.FOLLOW_SOURCE, "let the clone follow {subject}"),
     "git-lock-left-over": (Do.REMOVE_LOCK, "remove {subject}"),
+    "source-lock-left-over": (Do.REMOVE_SOURCE_LOCK, "remove {subject}"),
     "ref-broken": (Do.MEND_REF, "put {subject} back where it last stood; what is there is kept aside"),
     "state-missing": (Do.RECOVER_STATE, "make state.json again"),
     "state-broken": (Do.RECOVER_STATE, "make state.json again; the damaged one is kept aside"),
     "state-inconsistent": (Do.MEND_RECORDS, "put right what contradicts itself in state.json"),
     "clock-jumped": (Do.MEND_RECORDS, "set times that lie in the future to now"),
     "commit-unknown": (Do.MEND_RECORDS, "let the records name commits that there are"),
+    "landing-cut-short": (Do.SETTLE_LANDINGS, "finish or take back what was being landed; your own changes stay"),
     "branch-missing-for-worker": (Do.RESTORE_BRANCH, "bring {worker}'s branch back where it last stood"),
     "worktree-missing": (Do.MAKE_WORKTREE, "make {worker}'s worktree again from its branch"),
     "worktree-unregistered": (Do.CONNECT_WORKTREE, "make {worker}'s directory a worktree again; its files stay"),

@@ -10,6 +10,7 @@ from llmc.core.moves.change import awaits
 from llmc.core.notice import notice_of
 from llmc.git.history import is_ancestor
 from llmc.git.repository import status
+from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import upstream_tip
 from llmc.observe.readings import Seen
@@ -102,6 +103,8 @@ def _keep_up_to_date(site: Site, worker: Worker, tried: Rebases) -> None:
         return
     if worker.resolution_attempts and worker.resolution_attempts >= site.config.policy.conflict_attempts:
         return  # it gave up as often as that: from here on only a person asks it again
+    if foreign_git(site.host, site.root.path, worker.name) is not None:
+        return  # nothing in its worktree is LLMC's to move
     wanted = (worker.commit_sha, tip)
     if tried.get(worker.name) != wanted and not status(site.git, worker.worktree_path):
         tried[worker.name] = wanted

@@ -32,6 +32,7 @@ from llmc.observe.readings import Readings, Seen
 from llmc.observe.screens import silent_workers
 from llmc.observe.second_opinion import SecondOpinion
 from llmc.observe.subjects import worker_subject
+from llmc.perform.landing import settle_landings_if_free
 from llmc.perform.notices import ERRANDS, servers_of
 from llmc.perform.settle import stop_agent
 from llmc.perform.status_lines import StatusLines
@@ -120,6 +121,8 @@ class Daemon:
         watch_upstream(self.site, self.watch)
         watch_branches(self.site.root, self.watch)
         self._read_state()
+        if os.path.exists(self.site.root.landings):
+            self._fetch()
         try:
             while not self._may_end():
                 self._round()
@@ -207,8 +210,15 @@ class Daemon:
             self.fetching.add_done_callback(lambda _: self.signals.wake())
 
     def _look_upstream(self) -> str:
+        self._settle_landings()
         self.upkeep.when_due(self.site)
         return fetch_upstream(self.site)
+
+    def _settle_landings(self) -> None:
+        try:
+            settle_landings_if_free(self.site)
+        except LlmcError as left:
+            self.journal.complain(EVERYBODY, f"{left.what} ({left.hint})")
 
     def _fetched(self) -> None:
         if self.fetching is None or not self.fetching.done():

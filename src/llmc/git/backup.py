@@ -41,12 +41,13 @@ def make_backup(
     branch: str | None = None,
     reason: str = "",
     safe_sha: str | None = None,
+    task: str = "",
 ) -> Backup | None:
     """Keeps HEAD, the worker's branch, the index, every file that is not ignored, and an unfinished rebase or merge.
 
     Touches nothing in the worktree. None when there is nothing to lose: all is clean and within `safe_sha`.
     """
-    plan = _look(git, worktree, worker, at_unix, branch or f"llmc/{worker}", reason)
+    plan = replace(_look(git, worktree, worker, at_unix, branch or f"llmc/{worker}", reason), task=task)
     tips = _tips(git, worktree, plan)
     if not plan.has_files and safe_sha and all(is_ancestor(git, worktree, tip, safe_sha) for tip in tips):
         return None
@@ -58,21 +59,25 @@ def make_backup(
     return _store(git, worktree, plan, snapshot.files, [plan.head_sha, state, *tips[1:]])
 
 
-def backup_branch(git: Git, root: str, worker: str, at_unix: float, branch: str, reason: str = "") -> Backup | None:
+def backup_branch(
+    git: Git, root: str, worker: str, at_unix: float, branch: str, reason: str = "", task: str = ""
+) -> Backup | None:
     """For a worker whose worktree is gone: keeps its branch. None when there is none, or a backup has it already."""
     tip = branch_tip(git, root, branch)
     if tip is None or is_backed_up(git, root, worker, tip):
         return None
-    return backup_commit(git, root, worker, at_unix, branch, tip, reason)
+    return backup_commit(git, root, worker, at_unix, branch, tip, reason, task)
 
 
 def is_backed_up(git: Git, root: str, worker: str, sha: str) -> bool:
     return any(is_ancestor(git, root, sha, each.sha) for each in list_backups(git, root, worker))
 
 
-def backup_commit(git: Git, root: str, worker: str, at_unix: float, branch: str, sha: str, reason: str = "") -> Backup:
+def backup_commit(
+    git: Git, root: str, worker: str, at_unix: float, branch: str, sha: str, reason: str = "", task: str = ""
+) -> Backup:
     """Keeps a commit of the worker's that no branch may have, as if it were the tip of the worker's own."""
-    plan = Backup("", "", worker, at_unix, reason, sha, branch, branch, sha)
+    plan = Backup("", "", worker, at_unix, reason, sha, branch, branch, sha, task=task)
     return _store(git, root, plan, f"{sha}^{{tree}}", [sha])
 
 

@@ -32,6 +32,8 @@ class Backup:
     """Repositories inside the worktree, submodules with changes too: git cannot keep their files in another one."""
     has_files: bool = False
     """Whether files, index and unfinished operations are kept too, and not only commits."""
+    task: str = ""
+    """What the worker was asked to do, as far as that is known."""
 
 
 def ref_name(worker: str, at_unix: float, number: int) -> str:
@@ -52,6 +54,7 @@ def message_of(backup: Backup) -> str:
         "dirty": backup.dirty,
         "left_out": backup.left_out,
         "has_files": backup.has_files,
+        "task": backup.task,
     }
     title = f"LLMC backup of {backup.worker}" + (f": {' '.join(backup.reason.split())}" if backup.reason else "")
     place = f"{backup.on_branch or 'detached HEAD'} at {backup.head_sha[:12]}"
@@ -86,6 +89,7 @@ def _from_record(ref: str, sha: str, record: dict[str, Any]) -> Backup:
         dirty=tuple(record["dirty"]),
         left_out=tuple(record["left_out"]),
         has_files=bool(record["has_files"]),
+        task=str(record.get("task", "")),
     )
 
 

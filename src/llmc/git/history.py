@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from llmc.core.commit_message import without_controls
 from llmc.git.parse import FileStat, decode, nul_fields, parse_numstat
+from llmc.git.repository import branch_tip, resolve
 from llmc.git.runner import LLMC_IDENTITY, Git
 
 # Nothing that somebody configured may come between a change and whoever judges it: no driver, and every file whole.
@@ -14,6 +16,12 @@ PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/",
 def is_ancestor(git: Git, cwd: str, ancestor: str, descendant: str) -> bool:
     """Whether `descendant` contains `ancestor`; a commit contains itself."""
     return git.ask(cwd, "merge-base", "--is-ancestor", ancestor, descendant) is not None
+
+
+def is_on_branch(git: Git, repository: str, branch: str, sha: str) -> bool:
+    """Whether the branch has the commit, which the repository need not even know."""
+    tip, known = branch_tip(git, repository, branch), resolve(git, repository, sha)
+    return tip is not None and known is not None and is_ancestor(git, repository, known, tip)
 
 
 def merge_base(git: Git, cwd: str, one: str, other: str) -> str | None:
@@ -41,6 +49,11 @@ def changed_files(git: Git, cwd: str, base: str, head: str) -> tuple[str, ...]:
 def diff_text(git: Git, cwd: str, base: str, head: str) -> str:
     raw = git.run(cwd, "diff", *PLAIN_DIFF, base, head, "--").out
     return raw.decode("utf-8", "replace")
+
+
+def diff_summary(git: Git, cwd: str, base: str, head: str) -> str:
+    """Files and lines, as git lists them for people."""
+    return git.run(cwd, "diff", "--stat=100", *PLAIN_DIFF, base, head, "--").text.rstrip("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +112,9 @@ def as_child_of(git: Git, cwd: str, tree: str, parent: str | None) -> str:
 
 
 def author_of(git: Git, cwd: str, commit: str) -> dict[str, str]:
-    """The author as the variables that make git write the same one again."""
+    """The author as the variables that make git write the same one again, without control characters."""
     args = ("show", "--no-patch", "--no-show-signature", "--encoding=UTF-8", "--date=raw", "--format=%an%x00%ae%x00%ad")
     name, email, date = decode(git.run(cwd, *args, commit, "--").out).removesuffix("\n").split("\0")
+    name, email = without_controls(name).strip(), without_controls(email).strip()
     named = {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email} if name else {}
     return named | {"GIT_AUTHOR_DATE": f"@{date}"}

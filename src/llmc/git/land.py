@@ -5,16 +5,20 @@ The user's checkout is only ever fast-forwarded, and only where git itself finds
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
+from llmc.core.landing import Landing
 from llmc.errors import LlmcError
-from llmc.git.clone import REMOTE, has_lfs
+from llmc.git.copying import bring_objects
 from llmc.git.failure import GitError
-from llmc.git.history import author_of, is_ancestor
+from llmc.git.history import author_of, is_ancestor, is_on_branch
+from llmc.git.locks import SourceLockedError, locks_on, refusal
 from llmc.git.parse import Worktree, encode, nul_fields, refused_files
 from llmc.git.rebase import rebase_in_progress
-from llmc.git.repository import HEADS, branch_tip, list_worktrees, operations, require_commit, resolve, uses_lfs
+from llmc.git.repository import HEADS, branch_tip, list_worktrees, operations, require_commit
 from llmc.git.runner import LONG, Git
+from llmc.git.take_back import MARK, has_landed, settle_landing
 from llmc.host.faults import Moment, reached
 
 
@@ -77,50 +81,70 @@ def signs(git: Git, cwd: str) -> bool:
     return said is not None and said.text.strip() == "true"
 
 
-def land(git: Git, source: str, root: str, branch: str, old_sha: str, ref: str) -> Landed:
-    """Moves `branch` of the user's repository from `old_sha` to the commit that `ref` of the clone names.
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to land, and for whom."""
 
-    Else nothing is changed, and the error says why.
-    """
-    new_sha = require_commit(git, root, ref)
-    if _has_landed(git, source, branch, new_sha):
-        return Landed(branch, new_sha, already=True)
-    _expect_at(git, source, branch, old_sha)
-    _bring_objects(git, source, root, ref, new_sha)
-    if not is_ancestor(git, source, old_sha, new_sha):
-        raise LandRefusedError(f"{new_sha[:12]} is not based on {branch}", "rebase the work first")
+    source: str
+    root: str
+    branch: str
+    old: str
+    """Where the branch has to be."""
+    ref: str
+    """What names the new commit in LLMC's clone."""
+    workers: tuple[str, ...] = ()
+    title: str = ""
+
+
+def prepare(git: Git, order: Order, now: float) -> Landing | Landed:
+    """All that can be refused is refused here, and the new commit brought over; nothing else has changed yet."""
+    source, branch = order.source, order.branch
+    new = require_commit(git, order.root, order.ref)
+    if is_on_branch(git, source, branch, new):
+        return Landed(branch, new, already=True)
+    _expect_at(git, source, branch, order.old)
+    bring_objects(git, source, order.root, order.ref, new)
+    if not is_ancestor(git, source, order.old, new):
+        raise LandRefusedError(f"{new[:12]} is not based on {branch}", "rebase the work first")
     reached(Moment.ACCEPT_COPIED)
     checkout = checkout_of(git, source, branch)
-    if checkout is None:
-        _swap(git, source, branch, old_sha, new_sha)
+    staged = _staged(git, checkout, order.old) if checkout is not None else ()
+    name = f"{now:.0f}-{secrets.token_hex(4)}"
+    title, workers = order.title, order.workers
+    return Landing(name, source, checkout, branch, order.old, new, order.ref, workers, title, now, staged)
+
+
+def land(git: Git, root: str, landing: Landing) -> Landed:
+    """Moves the branch, with the files of the checkout that has it, or leaves all as it was: the error says why.
+
+    A HalfLandedError alone says that something is left to be taken back.
+    """
+    try:
+        _move(git, landing)
+    except (LocalChangesError, SourceLockedError):
+        raise  # git locks and looks at everything before it writes anything
+    except LlmcError:
+        settle_landing(git, root, landing)
+        raise
+    return Landed(landing.branch, landing.new, landing.checkout)
+
+
+def _move(git: Git, landing: Landing) -> None:
+    if landing.checkout is None:
+        _swap(git, landing)
     else:
-        _fast_forward(git, source, checkout, branch, old_sha, new_sha)
-    if not _has_landed(git, source, branch, new_sha):
+        _fast_forward(git, landing, landing.checkout)
+    if not has_landed(git, landing):
         raise LandLostError(
-            f"{branch} was moved or checked out anew while the work was being landed, and does not have it",
-            f"look at `git -C {source} log {branch}` and accept again",
+            f"{landing.branch} was moved or checked out anew while the work was being landed, and does not have it",
+            f"look at `git -C {landing.source} log {landing.branch}` and accept again",
         )
-    return Landed(branch, new_sha, checkout)
-
-
-def _has_landed(git: Git, source: str, branch: str, sha: str) -> bool:
-    tip = branch_tip(git, source, branch)
-    known = resolve(git, source, sha)
-    return tip is not None and known is not None and is_ancestor(git, source, known, tip)
 
 
 def _expect_at(git: Git, source: str, branch: str, sha: str) -> None:
     tip = branch_tip(git, source, branch)
     if tip != sha:
         raise BranchMovedError(branch, sha, tip)
-
-
-def _bring_objects(git: Git, source: str, root: str, ref: str, sha: str) -> None:
-    """Copies the commit over without giving it a name in the user's repository."""
-    if has_lfs(git) and uses_lfs(git, root, sha):
-        git.run(root, "lfs", "push", REMOTE, ref, timeout=LONG)
-    plain = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance")
-    git.run(source, "fetch", *plain, f"{root}/.git", ref, timeout=LONG)
 
 
 def checkout_of(git: Git, source: str, branch: str) -> str | None:
@@ -137,6 +161,12 @@ def checkout_of(git: Git, source: str, branch: str) -> str | None:
     for path in checkouts:
         _refuse_unfinished(git, path)
     return checkouts[0] if checkouts else None
+
+
+def place_of(git: Git, source: str, branch: str) -> str:
+    """The worktree whose locks stand in the way of landing on the branch; the repository itself if none has it."""
+    places = (each for each in list_worktrees(git, source) if not each.bare and not each.missing)
+    return next((each.path for each in places if each.branch == branch), source)
 
 
 def _refuse_rebase_of(git: Git, place: Worktree, branch: str) -> None:
@@ -158,29 +188,32 @@ def _unfinished(path: str, operation: str) -> LandRefusedError:
     )
 
 
-def _swap(git: Git, source: str, branch: str, old_sha: str, new_sha: str) -> None:
-    args = ("update-ref", "-m", "llmc: accept", HEADS + branch, new_sha, old_sha)
-    done = git.run(source, *args, check=False)
+def _swap(git: Git, landing: Landing) -> None:
+    args = ("update-ref", "-m", "llmc: accept", HEADS + landing.branch, landing.new, landing.old)
+    done = git.run(landing.source, *args, check=False, env={MARK: landing.id})
     if not done.ok:
-        _expect_at(git, source, branch, old_sha)
+        _expect_at(git, landing.source, landing.branch, landing.old)
         raise GitError(args, done.complaint, done.code)
 
 
-def _fast_forward(git: Git, source: str, checkout: str, branch: str, old_sha: str, new_sha: str) -> None:
+def _fast_forward(git: Git, landing: Landing, checkout: str) -> None:
     # Even ignored files of the user are not overwritten, and nothing is stashed behind their back.
     options = ("--ff-only", "--no-squash", "--no-autostash", "--no-overwrite-ignore", "--no-stat", "--quiet")
-    staged = _staged(git, checkout, old_sha)
-    done = git.run(checkout, "merge", *options, new_sha, check=False, timeout=LONG)
-    if done.ok or _has_landed(git, source, branch, new_sha):
+    args = ("merge", *options, landing.new)
+    done = git.run(checkout, *args, check=False, timeout=LONG, env={MARK: landing.id})
+    if done.ok or has_landed(git, landing):
         return
-    _expect_at(git, source, branch, old_sha)
+    _expect_at(git, landing.source, landing.branch, landing.old)
     files = refused_files(done.complaint)
     if files:
         raise LocalChangesError(checkout, files)
-    if _staged(git, checkout, old_sha) != staged:
-        # Git brings the files along before it moves the branch, and a hook may forbid the latter.
-        git.run(checkout, "read-tree", "-m", "-u", "--no-recurse-submodules", new_sha, old_sha, timeout=LONG)
-    raise GitError(("merge", *options, new_sha), done.complaint, done.code)
+    if "/index.lock': File exists" in done.complaint:
+        raise _locked(git, landing, checkout) or GitError(args, done.complaint, done.code)
+    raise GitError(args, done.complaint, done.code)
+
+
+def _locked(git: Git, landing: Landing, checkout: str) -> SourceLockedError | None:
+    return next((refusal(lock) for lock in locks_on(git, checkout, landing.branch) if lock.is_of_index), None)
 
 
 def _staged(git: Git, checkout: str, sha: str) -> tuple[str, ...]:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
-from llmc.git.history import as_child_of, is_ancestor, merge_base
+from llmc.git.history import is_ancestor, merge_base
 from llmc.git.merging import merge_in_memory
 from llmc.git.parse import decode, nul_fields
+from llmc.git.replay import has_merges, join, merge_from, replay, tree_of
 from llmc.git.repository import HEADS, current_branch, git_paths, require_commit, resolve
 from llmc.git.runner import LONG, Git
 from llmc.host.base import Completed
 
 # Whatever the user likes for their own rebases, this one replays plain commits, touches no other branch, hides no
-# dirty files and asks nobody for a key. The commit that lands is signed in its own step.
+# dirty files and asks nobody for a key. The commit that lands is signed in its own step. A patch that the branch has
+# had at some time may have been taken back since, on either side: each commit is tried, and left out if it is empty.
 _PLAIN = [
     "--merge",
     "--no-autostash",
     "--no-autosquash",
     "--no-update-refs",
     "--no-rebase-merges",
+    "--reapply-cherry-picks",
     "--no-fork-point",
     "--no-gpg-sign",
     "--no-verify",
@@ -51,6 +54,8 @@ class Rebased:
     """The branch is on its new base; `sha` is its tip."""
 
     sha: str
+    joined: bool = False
+    """Its commits became one: replayed one by one they would have ended in other content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ class Conflicted:
     """The rebase stopped in the worktree and waits for these files."""
 
     files: tuple[str, ...]
+    joined: bool = False
+    """As in `Rebased`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +86,10 @@ def would_conflict(git: Git, cwd: str, onto: str, head: str, base: str | None = 
     `base` is where the work of `head` begins, if that is not what the two share: see `own_base`.
     """
     if base is not None and base != merge_base(git, cwd, onto, head):
-        onto, head = _sharing(git, cwd, base, onto), _sharing(git, cwd, base, head)
-    merged = merge_in_memory(git, cwd, onto, head)
+        merged = merge_from(git, cwd, base, onto, head)
+    else:
+        merged = merge_in_memory(git, cwd, onto, head)
     return Conflicts(tuple(clash.path for clash in merged.clashes)) if merged.clashes else Clean(merged.tree)
-
-
-def _sharing(git: Git, cwd: str, base: str, commit: str) -> str:
-    """A commit with the same files whose only ancestor is `base`. For comparison only; git 2.40 has --merge-base."""
-    root = as_child_of(git, cwd, f"{base}^{{tree}}", None)
-    return as_child_of(git, cwd, f"{commit}^{{tree}}", root)
 
 
 def own_base(git: Git, cwd: str, onto: str, head: str, recorded: str | None) -> str | None:
@@ -103,18 +105,43 @@ def own_base(git: Git, cwd: str, onto: str, head: str, recorded: str | None) -> 
     return known if shared is None or is_ancestor(git, cwd, shared, known) else shared
 
 
-def rebase_onto(git: Git, worktree: str, onto: str, recorded_base: str | None = None) -> Rebased | Conflicted:
-    """Rebases the branch that is checked out. If it fails for another reason than conflicts, all is as before."""
+def rebase_onto(
+    git: Git, worktree: str, onto: str, recorded_base: str | None = None, task: str = ""
+) -> Rebased | Conflicted:
+    """Rebases the branch that is checked out. If it fails for another reason than conflicts, all is as before.
+
+    Whatever the history looks like, what comes of it is the merge of the whole work with `onto`.
+    """
     if rebase_in_progress(git, worktree):
         raise RebaseRefusedError(f"{worktree} is in the middle of a rebase", "finish or abort it first")
     if current_branch(git, worktree) is None:
         raise RebaseRefusedError(f"{worktree} has no branch checked out", "check out the worker's branch there first")
-    target = require_commit(git, worktree, onto)
-    base = own_base(git, worktree, target, "HEAD", recorded_base)
-    if base is None or base == merge_base(git, worktree, target, "HEAD"):
-        where: tuple[str, ...] = (target,)
-    else:
-        where = ("--onto", target, base)
+    target, head = require_commit(git, worktree, onto), require_commit(git, worktree, "HEAD")
+    base = own_base(git, worktree, target, head, recorded_base)
+    if base == target:
+        return Rebased(head)
+    if base is None:
+        return _replayed_by_git(git, worktree, target)
+    whole = would_conflict(git, worktree, target, head, base)
+    if isinstance(whole, Conflicts):
+        return _with_conflicts(git, worktree, target, head, base, task)
+    made = replay(git, worktree, base, head, target, whole.tree, task)
+    moved = _replayed_by_git(git, worktree, "--onto", made.tip, head)
+    return replace(moved, joined=made.joined) if isinstance(moved, Rebased) else moved
+
+
+def _with_conflicts(git: Git, worktree: str, target: str, head: str, base: str, task: str) -> Rebased | Conflicted:
+    """Stops at the first commit that does not apply. Git replays no merges: with one, the work is one commit first."""
+    if not has_merges(git, worktree, base, head):
+        return _replayed_by_git(git, worktree, "--onto", target, base)
+    joined = join(git, worktree, base, head, base, tree_of(git, worktree, head), task)
+    _replayed_by_git(git, worktree, "--onto", joined, head)
+    outcome = _replayed_by_git(git, worktree, "--onto", target, base)
+    return replace(outcome, joined=True)
+
+
+def _replayed_by_git(git: Git, worktree: str, *where: str) -> Rebased | Conflicted:
+    """Commits that were made in the very last moment come along."""
     try:
         return _outcome(git, worktree, _rebase(git, worktree, *_PLAIN, *where))
     except GitError:

@@ -57,6 +57,12 @@ class Host(Protocol):
         Raises ProgramMissingError, or ProgramHungError after `timeout` seconds, when it has ended the process tree.
         """
 
+    def run_and_clear(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float) -> Completed:
+        """As `run`, but over when the program's own process is, whoever holds its output open.
+
+        What it has left running in its process group is ended, and the output is what there was until then.
+        """
+
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
         """Starts a program that is spoken to in lines."""
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from fcntl import ioctl
 from pathlib import Path
+from typing import IO
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed, Talk
-from llmc.host.processes import family, kill
+from llmc.host.processes import descendants, end_all, family, kill
 from llmc.host.talking import TalkingProgram
 from llmc.host.turns import alone
 
@@ -43,30 +44,17 @@ class LocalHost:
         stdin: bytes = b"",
         timeout: float = 120.0,
     ) -> Completed:
-        try:
-            process = subprocess.Popen(
-                argv,
-                cwd=cwd,
-                env=env,
-                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                process_group=0,
-            )
-        except OSError as failure:
-            raise _not_started(argv[0], cwd, failure) from failure
-        with process:
-            try:
-                out, err = process.communicate(stdin or None, timeout)
-            except subprocess.TimeoutExpired:
-                _end(process)
-                raise ProgramHungError(
-                    f"`{' '.join(argv[:3])}` did not end within {timeout:.0f} seconds and was stopped"
-                ) from None
-            except BaseException:
-                _end(process)
-                raise
+        process = _started(argv, cwd, env, subprocess.PIPE if stdin else subprocess.DEVNULL)
+        out, err = _finished(process, argv, stdin, timeout)
         return Completed(process.returncode, out, err)
+
+    def run_and_clear(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float) -> Completed:
+        # A pipe is only at its end when the last of those who hold it is; a file can be read at any time.
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            process = _started(argv, cwd, env, subprocess.DEVNULL, out, err)
+            _finished(process, argv, b"", timeout)
+            end_all(descendants(process.pid))
+            return Completed(process.returncode, _all_of(out), _all_of(err))
 
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
         return TalkingProgram(argv, env)
@@ -143,6 +131,41 @@ class LocalHost:
 
     def reads_lines(self, tty: str) -> bool:
         return _of_terminal(tty, lambda terminal: bool(termios.tcgetattr(terminal)[LOCAL_MODES] & termios.ICANON))
+
+
+def _started(
+    argv: Sequence[str],
+    cwd: str | None,
+    env: Mapping[str, str] | None,
+    stdin: int,
+    out: IO[bytes] | int = subprocess.PIPE,
+    err: IO[bytes] | int = subprocess.PIPE,
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(argv, cwd=cwd, env=env, stdin=stdin, stdout=out, stderr=err, process_group=0)
+    except OSError as failure:
+        raise _not_started(argv[0], cwd, failure) from failure
+
+
+def _finished(
+    process: subprocess.Popen[bytes], argv: Sequence[str], stdin: bytes, timeout: float
+) -> tuple[bytes, bytes]:
+    with process:
+        try:
+            return process.communicate(stdin or None, timeout)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            raise ProgramHungError(
+                f"`{' '.join(argv[:3])}` did not end within {timeout:.0f} seconds and was stopped"
+            ) from None
+        except BaseException:
+            _end(process)
+            raise
+
+
+def _all_of(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
 
 
 LOCAL_MODES = 3

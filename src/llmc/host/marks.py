@@ -31,8 +31,15 @@ def marked_processes(**wanted: str) -> list[Marked]:
 
 def works_in(directory: str, program: str) -> bool:
     """Whether a program of that name runs with its working directory there or below."""
+    return next(programs_in(directory, program), None) is not None
+
+
+def programs_in(directory: str, program: str) -> Iterator[int]:
+    """Who runs a program of that name with their working directory there or below."""
     inside = f"{directory.rstrip('/')}/"
-    return any(_name(pid).startswith(program) and f"{_directory(pid)}/".startswith(inside) for pid in _own_processes())
+    for pid in _own_processes():
+        if _name(pid).startswith(program) and f"{_directory(pid)}/".startswith(inside):
+            yield pid
 
 
 def _own_line() -> set[int]:
@@ -57,7 +64,7 @@ def _marked(pid: int, wanted: Mapping[str, str]) -> Marked | None:
     variables = _environment(pid)
     if any(not variables.get(name) or (value and variables[name] != value) for name, value in wanted.items()):
         return None
-    return Marked(pid, {name: variables[name] for name in wanted}, _command(pid)) if is_running(pid) else None
+    return Marked(pid, {name: variables[name] for name in wanted}, command_of(pid)) if is_running(pid) else None
 
 
 def _environment(pid: int) -> dict[str, str]:
@@ -65,7 +72,7 @@ def _environment(pid: int) -> dict[str, str]:
     return {name: value for name, equals, value in (entry.partition("=") for entry in entries) if equals}
 
 
-def _command(pid: int) -> str:
+def command_of(pid: int) -> str:
     return _read(pid, "cmdline").replace("\0", " ").strip()[:COMMAND_SHOWN] or _name(pid)
 
 

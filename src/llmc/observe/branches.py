@@ -12,6 +12,7 @@ from llmc.git.clone import UPSTREAM, fetch_source
 from llmc.git.history import commits_ahead, is_ancestor, log_messages, merge_base, merged_elsewhere, patch_id
 from llmc.git.rebase import own_base, rebase_in_progress, unmerged_files
 from llmc.git.repository import branch_tip, current_branch, operations, resolve
+from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.site import Site
 
@@ -91,8 +92,9 @@ def work_span(site: Site, worker: Worker) -> tuple[str, str] | None:
 
 
 def branch_events(site: Site, worker: Worker) -> list[ev.Event]:
+    foreign = foreign_git(site.host, site.root.path, worker.name) is not None
     if worker.work is Work.REBASING:
-        return _rebase_events(site, worker)
+        return [] if foreign else _rebase_events(site, worker)
     tip = new_work(site, worker)
     if tip is not None and tip not in (worker.commit_sha, worker.rejected_sha):
         return [ev.CommitSeen(site.now(), tip)]
@@ -100,7 +102,7 @@ def branch_events(site: Site, worker: Worker) -> list[ev.Event]:
         if not _is_gone(site, worker):
             return []
         return [ev.CommitsGone(site.now(), _why_gone(site, worker))]
-    if worker.work in (Work.WORKING, Work.REJECTED):
+    if worker.work in (Work.WORKING, Work.REJECTED) and not foreign:
         elsewhere = work_elsewhere(site, worker)
         return [ev.CommitElsewhere(site.now(), elsewhere.sha, elsewhere.where)] if elsewhere else []
     return []

@@ -30,6 +30,7 @@ from llmc.observe.health_files import (
     read_settings,
 )
 from llmc.observe.health_git import look_at_clone, look_at_following, look_at_lfs, look_at_source
+from llmc.observe.health_landings import find_landings, find_source_locks
 from llmc.observe.health_probe import both, given, probe
 from llmc.observe.health_records import find_unreadable, look_at_daemon, names_acted_for
 from llmc.observe.health_remains import find_broken_refs, find_git_locks, find_left_over, find_strays
@@ -104,6 +105,7 @@ def _look_at_root(
     state = probe(lambda: look_at_state(root, now))
     known = both(git, config)
     clone = given(git, lambda git: look_at_clone(git, root))
+    source = given(known, lambda of: look_at_source(*of))
     terminals = given(tmux, look_at_terminals)
     around = Surroundings(host, root, now, git, clone, terminals)
     return Found(
@@ -118,7 +120,7 @@ def _look_at_root(
             state=state,
             backup=probe(lambda: look_at_backup(root, now)),
             clone=clone,
-            source=given(known, lambda of: look_at_source(*of)),
+            source=source,
             follows_source=given(clone, lambda clone: given(known, lambda of: look_at_following(*of, clone))),
             uses_lfs=given(clone, lambda _: given(known, lambda of: look_at_lfs(*of, root))),
             agents=given(config, lambda config: look_at_agents(host, root, config, _workers_of(state))),
@@ -128,6 +130,8 @@ def _look_at_root(
             unreadable=probe(lambda: find_unreadable(root)),
             broken_refs=given(clone, lambda _: given(git, lambda git: find_broken_refs(git, root))),
             git_locks=probe(lambda: find_git_locks(root)),
+            landings=probe(lambda: find_landings(root)),
+            source_locks=given(source, lambda _: given(known, lambda of: find_source_locks(*of))),
             strays=given(terminals, lambda terminals: find_strays(root, terminals)),
             left_over=given(state, lambda state: find_left_over(root, state, _other_names(root, clone))),
             workers=given(state, lambda state: look_at_workers(around, state)),

@@ -10,7 +10,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from llmc.core.health import Absent, Answer, Daemon, Found, Spool, Unreadable
+from llmc.errors import LlmcError
 from llmc.root import Root
+from llmc.store.landing_journal import LandingJournal
 from llmc.store.lock import is_held, read_holder
 from llmc.store.spool import BAD
 
@@ -48,6 +50,7 @@ def _report_times(directory: Path) -> Iterator[float]:
 def find_unreadable(root: Root) -> Answer[tuple[Unreadable, ...]]:
     troubles = {root.event_log: _event_log_trouble(Path(root.event_log))}
     troubles |= {str(path): _log_trouble(path) for path in _files_in(Path(root.logs), ".log")}
+    troubles[root.landings] = _journal_trouble(root)
     return Found(tuple(Unreadable(path, why) for path, why in troubles.items() if why))
 
 
@@ -63,6 +66,14 @@ def _log_trouble(path: Path) -> str:
     if not path.is_file():
         return "it is not a file"
     return "" if os.access(path, os.R_OK) else "you may not read it"
+
+
+def _journal_trouble(root: Root) -> str:
+    try:
+        LandingJournal(root.landings).read()
+    except LlmcError as broken:
+        return broken.what
+    return ""
 
 
 def _event_log_trouble(path: Path) -> str:

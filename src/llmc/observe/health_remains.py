@@ -18,7 +18,7 @@ from llmc.store.lock import is_held
 
 OLD_LOCK_SECS = 600.0
 OLD_WRITE_SECS = 60.0
-CUT_SHORT = (".state.json.new", ".state.json.bak.new", ".config.toml.new")
+CUT_SHORT = (".state.json.new", ".state.json.bak.new", ".config.toml.new", ".landings.json.new")
 _BROKEN = re.compile(r"warning: ignoring (?:broken ref|dangling symref|ref with broken name) (\S+)")
 
 

@@ -13,6 +13,7 @@ from llmc.core.lifecycle import Decision
 from llmc.core.reset_time import reset_time
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import status
+from llmc.git.worktree_identity import foreign_git
 from llmc.model import Work, Worker
 from llmc.observe.attention import note_reports
 from llmc.observe.branches import new_work, work_elsewhere
@@ -104,7 +105,9 @@ def _as_events(site: Site, worker: Worker, reports: Iterable[tuple[Report, float
             case "turn_end":
                 now = branch()
                 said = report.text or said_on_screen(site, worker)
-                return ev.TurnEnded(at, now.commit, now.dirty, report.background, now.elsewhere, now.rebase_over, said)
+                return ev.TurnEnded(
+                    at, now.commit, now.dirty, report.background, now.elsewhere, now.rebase_over, said, now.foreign
+                )
         return None
 
     found = (event(report, at) for report, at in reports)
@@ -116,13 +119,18 @@ class _Branch:
     """The new commit, whether files are uncommitted, where else the work is, and whether a rebase is over."""
 
     commit: str | None
-    dirty: bool
-    elsewhere: str
-    rebase_over: bool
+    dirty: bool = False
+    elsewhere: str = ""
+    rebase_over: bool = False
+    foreign: str = ""
+    """Then nothing else that git says in the worktree is about the worker."""
 
 
 def _look_at_branch(site: Site, worker: Worker) -> _Branch:
     commit = new_work(site, worker)
+    foreign = foreign_git(site.host, site.root.path, worker.name)
+    if foreign is not None:
+        return _Branch(commit, foreign=foreign)
     # Uncommitted files only matter where there is no commit: looking for them means looking at every file.
     dirty = commit in (None, worker.rejected_sha) and bool(status(site.git, worker.worktree_path))
     elsewhere = work_elsewhere(site, worker)

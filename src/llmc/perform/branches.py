@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from llmc.core import events as ev
 from llmc.core.plan import unclean
 from llmc.errors import LlmcError
@@ -11,6 +13,7 @@ from llmc.git.hidden import whole_status
 from llmc.git.history import commits_ahead
 from llmc.git.rebase import Conflicted, rebase_in_progress, rebase_onto
 from llmc.git.repository import current_branch, require_commit, resolve
+from llmc.git.since_review import forget_reviewed
 from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in_place
 from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
@@ -39,7 +42,9 @@ def reset(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     tip = fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
     make_it_ours(site, worker)
     head, moves = require_commit(site.git, worker.worktree_path, "HEAD"), head_log(site.git, worker.worktree_path)
-    make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=tip, reason="reset")
+    # The reset at the beginning of a task drops what was there before it: the text in the record is not about that.
+    task = worker.current_prompt if step.args.get("drops_task") else ""
+    make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=tip, reason="reset", task=task)
     reached(Moment.RESET_BACKED_UP)
     reset_in_place(site.git, worker.worktree_path, worker.branch, tip)
     for sha in head_log(site.git, worker.worktree_path)[len(moves) :]:
@@ -58,14 +63,16 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
     if rebase_in_progress(site.git, worktree) is None:
         _require_clean(site, worker)
         head = require_commit(site.git, worktree, "HEAD")
-        make_backup(site.git, worktree, worker.name, site.now(), safe_sha=onto, reason="rebase")
+        task = worker.current_prompt
+        make_backup(site.git, worktree, worker.name, site.now(), safe_sha=onto, reason="rebase", task=task)
         reached(Moment.REBASE_BACKED_UP)
-        outcome = rebase_onto(site.git, worktree, onto, worker.base_sha)
+        outcome = rebase_onto(site.git, worktree, onto, worker.base_sha, worker.current_prompt)
         _keep_if_late(site, worker, resolve(site.git, worktree, "ORIG_HEAD"), (head, onto), "rebase")
         reached(Moment.REBASE_MOVED)
         if not isinstance(outcome, Conflicted):
             left = commits_ahead(site.git, worktree, onto, outcome.sha)
-            return ev.RebaseClean(site.now(), step.id, outcome.sha if left else None, onto)
+            return ev.RebaseClean(site.now(), step.id, outcome.sha if left else None, onto, outcome.joined)
+        return replace(asked_to_resolve(site, worker, step), joined=outcome.joined)
     return asked_to_resolve(site, worker, step)
 
 
@@ -86,16 +93,19 @@ def remove(site: Site, worker: Worker) -> None:
         end_session(site, worker, pane, force=True)
     end_strays(site, worker.name)
     reached(Moment.NUKE_STOPPED)
+    task = worker.current_prompt
     if site.host.is_dir(worker.worktree_path) and site.host.read_link(worker.worktree_path) is None:
         make_it_ours(site, worker)
-        make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=_landed(site), reason="nuke")
+        landed = _landed(site)
+        make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=landed, reason="nuke", task=task)
     else:
-        backup_branch(site.git, site.root.path, worker.name, site.now(), worker.branch, reason="nuke")
+        backup_branch(site.git, site.root.path, worker.name, site.now(), worker.branch, "nuke", task)
     reached(Moment.NUKE_BACKED_UP)
     remove_worktree(site.git, site.root.path, worker.name)
     reached(Moment.NUKE_WORKTREE_REMOVED)
     delete_branch(site.git, site.root.path, worker.branch)
     forget_accept(site, worker)
+    forget_reviewed(site.git, site.root.path, worker.name)
     reached(Moment.NUKE_BRANCH_DELETED)
     forget_files(site, worker.name)
     reached(Moment.NUKE_FILES_REMOVED)

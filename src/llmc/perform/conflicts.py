@@ -35,7 +35,7 @@ def asked_to_resolve(site: Site, worker: Worker, step: Step, *, with_help: bool 
     found = conflicts(site.git, worker.worktree_path)
     paths = tuple(conflict.path for conflict in found)
     if not site.agent_of(worker).takes_prose:
-        return ev.RebaseConflicted(site.now(), step.id, paths, "", for_person=True)
+        return ev.RebaseConflicted(site.now(), step.id, paths, "", for_person=True, began_at=progress.orig_head or "")
     files = [_described(conflict) for conflict in found]
     standing = _standing(site, worker, progress, paths)
     checks = site.config.repo.validate
@@ -44,7 +44,7 @@ def asked_to_resolve(site: Site, worker: Worker, step: Step, *, with_help: bool 
         text = help_prompt(standing, files, marked, checks)
     else:
         text = conflict_prompt(standing, files, checks)
-    return ev.RebaseConflicted(site.now(), step.id, paths, text)
+    return ev.RebaseConflicted(site.now(), step.id, paths, text, began_at=progress.orig_head or "")
 
 
 def _standing(site: Site, worker: Worker, progress: RebaseProgress, paths: tuple[str, ...]) -> Standing:

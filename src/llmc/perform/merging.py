@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from llmc.core import events as ev
-from llmc.core.plan import AcceptFacts, AcceptPlan, MakeCommit, MoveBranch, Obstacle, Place, Validate, plan_accept
+from llmc.core.commit_message import first_line
+from llmc.core.effects import MergeWork
+from llmc.core.plan import (
+    AcceptFacts,
+    AcceptPlan,
+    Difference,
+    MakeCommit,
+    MoveBranch,
+    Obstacle,
+    Place,
+    Validate,
+    plan_accept,
+)
 from llmc.errors import LlmcError
 from llmc.git.backup import make_backup
 from llmc.git.clone import fetch_source
 from llmc.git.hidden import whole_status
 from llmc.git.history import author_of, commits_ahead, is_ancestor, log_messages
-from llmc.git.land import BranchMovedError, LandRefusedError, checkout_of, land, signs, squash
+from llmc.git.land import BranchMovedError, LandRefusedError, Order, checkout_of, signs, squash
 from llmc.git.overlap import overlap
 from llmc.git.parse import StatusKind
 from llmc.git.rebase import Clean, own_base, would_conflict
+from llmc.git.replay import tree_of
 from llmc.git.repository import branch_tip, current_branch, resolve, status
+from llmc.git.since_review import changed_since
 from llmc.git.worktree import reset_in_place
 from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
-from llmc.model import Step, Work, Worker
+from llmc.model import Reviewed, Step, Work, Worker
+from llmc.perform.landing import LANDING, land, settle_landings
 from llmc.perform.validation import ValidationFailedError, validate
 from llmc.site import Site
 from llmc.store.lock import FileLock
@@ -32,19 +47,15 @@ class NotMergedError(LlmcError):
     """The work cannot be merged as it is; nothing was changed."""
 
 
-def merge(site: Site, worker: Worker, step: Step, message: str | None) -> ev.WorkMerged | LlmcError:
+def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> ev.WorkMerged | LlmcError:
     """The work as one commit on the branch in the user's repository, or the reason why not."""
     landed = _landed_before(site, worker) if step.begun else None
     if landed is not None:
-        return ev.WorkMerged(site.now(), step.id, landed)
+        return ev.WorkMerged(site.now(), step.id, landed, _was_reviewed(worker, wanted))
     try:
         with _one_at_a_time(site):
-            if step.begun:
-                _unstage(site, worker)
-            forget_accept(site, worker)
-            site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
-            reached(Moment.ACCEPT_BEGUN)
-            return ev.WorkMerged(site.now(), step.id, _merge(site, worker, message))
+            made, reviewed = _merge_alone(site, worker, step, wanted)
+            return ev.WorkMerged(site.now(), step.id, made, reviewed)
     except LlmcError as refused:
         return refused
     except KeyboardInterrupt:
@@ -54,25 +65,44 @@ def merge(site: Site, worker: Worker, step: Step, message: str | None) -> ev.Wor
         raise
 
 
+def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> tuple[str, bool]:
+    settled = settle_landings(site)
+    landed = _landed_before(site, worker) if step.begun and any(each.landed for _, each in settled) else None
+    if landed is not None:
+        return landed, _was_reviewed(worker, wanted)  # by a git that outlived whoever had started it
+    if step.begun:
+        _unstage(site, worker)
+    forget_accept(site, worker)
+    site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
+    reached(Moment.ACCEPT_BEGUN)
+    return _merge(site, worker, wanted)
+
+
+def _was_reviewed(worker: Worker, wanted: MergeWork) -> bool:
+    """Of work that landed before: what was not reviewed was refused then, unless the person took it all the same."""
+    return worker.reviewed is not None and not wanted.changed
+
+
 def _one_at_a_time(site: Site) -> FileLock:
     """Each accept stands on the one before it, so that no check has to run twice."""
     repo = site.config.repo
     patience = OTHERS_SECS + len(repo.validate) * repo.validate_timeout_secs
-    return FileLock(site.root.landing_lock, name="accepting work", timeout=patience)
+    return FileLock(site.root.landing_lock, name=LANDING, timeout=patience)
 
 
-def _merge(site: Site, worker: Worker, message: str | None) -> str:
+def _merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, bool]:
+    """The commit, and whether it is what was reviewed."""
     for _ in range(TRIES - 1):
         try:
-            return _try_to_merge(site, worker, message)
+            return _try_to_merge(site, worker, wanted)
         except BranchMovedError:
             continue  # the user has committed meanwhile
-    return _try_to_merge(site, worker, message)
+    return _try_to_merge(site, worker, wanted)
 
 
-def _try_to_merge(site: Site, worker: Worker, message: str | None) -> str:
+def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, bool]:
     tip = fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
-    plan = plan_for(site, worker, tip, message)
+    plan = plan_for(site, worker, tip, wanted)
     if plan.obstacle is not None:
         raise NotMergedError(plan.obstacle.what, plan.obstacle.hint)
     try:
@@ -81,18 +111,19 @@ def _try_to_merge(site: Site, worker: Worker, message: str | None) -> str:
         _unstage(site, worker)
         raise
     site.git.run(site.root.path, "update-ref", "-d", _work_ref(worker))
-    return made
+    return made, plan.reviewed
 
 
 # --- the plan ---------------------------------------------------------------------------------------
 
 
-def plan_for(site: Site, worker: Worker, tip: str, message: str | None) -> AcceptPlan:
+def plan_for(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptPlan:
     """What accepting the work would do, if the branch is at `tip`. Changes nothing."""
-    return plan_accept(_look(site, worker, tip, message))
+    return plan_accept(_look(site, worker, tip, wanted))
 
 
-def _look(site: Site, worker: Worker, tip: str, message: str | None) -> AcceptFacts:
+def _look(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptFacts:
+    """All of it is about one commit of the worker's: what is compared with the review is what lands."""
     git, root, repo = site.git, site.root.path, site.config.repo
     require_ours(site.host, root, worker.name)
     head = branch_tip(git, root, worker.branch)
@@ -114,10 +145,15 @@ def _look(site: Site, worker: Worker, tip: str, message: str | None) -> AcceptFa
         commits=commits,
         messages=log_messages(git, root, base or tip, head) if head else (),
         author=_author(site, commits[0]) if commits else "",
+        head_tree=tree_of(git, root, head) if head else "",
+        reviewed_tree=worker.reviewed.tree if worker.reviewed else None,
+        since_review=_since_review(site, worker.reviewed, tip, tree) if worker.reviewed and tree else None,
+        takes_changed=wanted.changed,
+        only_tree=wanted.tree,
         tree=tree,
         conflicts=conflicts,
         changes=tree is not None and tree != git.text(root, "rev-parse", f"{tip}^{{tree}}"),
-        message=message,
+        message=wanted.message,
         task=worker.current_prompt,
         signed=signs(git, root),
         checks=repo.validate,
@@ -135,6 +171,11 @@ def _joined(
         return site.git.text(site.root.path, "rev-parse", f"{head}^{{tree}}"), ()
     found = would_conflict(site.git, worker.worktree_path, tip, head, base)
     return (found.tree, ()) if isinstance(found, Clean) else (None, found.files)
+
+
+def _since_review(site: Site, reviewed: Reviewed, tip: str, tree: str) -> Difference | None:
+    text = changed_since(site.git, site.root.path, reviewed.base, reviewed.commit, tip, tree)
+    return Difference(reviewed.commit, text) if text is not None else None
 
 
 def _author(site: Site, commit: str) -> str:
@@ -163,17 +204,17 @@ def _others(site: Site, worker: Worker) -> tuple[str, ...]:
 
 
 def _carry_out(site: Site, worker: Worker, plan: AcceptPlan) -> str:
-    made = ""
+    made = title = ""
     for step in plan.steps:
         # The others were looked at for the plan, or follow when the merge is in the record.
         match step:
             case MakeCommit():
-                made = _make_commit(site, worker, step)
+                made, title = _make_commit(site, worker, step), first_line(step.message)
             case Validate() if step.commands:
                 _validate(site, worker, step, made)
             case MoveBranch():
-                repo = site.config.repo
-                land(site.git, repo.source, site.root.path, step.branch, step.expected, _commit_ref(worker))
+                source, root = site.config.repo.source, site.root.path
+                land(site, Order(source, root, step.branch, step.expected, _commit_ref(worker), (worker.name,), title))
                 reached(Moment.ACCEPT_LANDED)
     return made
 
@@ -230,7 +271,8 @@ def _work_ref(worker: Worker) -> str:
 
 
 def _stage(site: Site, worker: Worker, made: str) -> None:
-    make_backup(site.git, worker.worktree_path, worker.name, site.now(), reason="accept")
+    task = worker.current_prompt
+    make_backup(site.git, worker.worktree_path, worker.name, site.now(), reason="accept", task=task)
     reached(Moment.ACCEPT_BACKED_UP)
     site.git.run(site.root.path, "update-ref", _work_ref(worker), f"refs/heads/{worker.branch}")
     reset_in_place(site.git, worker.worktree_path, worker.branch, made)

@@ -14,7 +14,7 @@ from llmc.core.rebuild import rebuilt
 from llmc.core.repairs import Do, Repair
 from llmc.errors import LlmcError
 from llmc.model import State, Worker
-from llmc.perform import repair_git, repair_worktrees
+from llmc.perform import repair_git, repair_landings, repair_worktrees
 from llmc.perform.means import Means, change_worker
 from llmc.perform.sessions import end_strays
 from llmc.perform.settle import Settled, ask, settle
@@ -217,6 +217,8 @@ _WAYS: Mapping[Do, Callable[[Means, Repair], str]] = {
     Do.TURN_ON: repair_git.turn_on,
     Do.FOLLOW_SOURCE: repair_git.follow_source,
     Do.REMOVE_LOCK: repair_git.remove_lock,
+    Do.REMOVE_SOURCE_LOCK: repair_landings.remove_source_lock,
+    Do.SETTLE_LANDINGS: repair_landings.settle_the_landings,
     Do.MEND_REF: repair_git.mend_the_ref,
     Do.RESTORE_BRANCH: repair_worktrees.restore_its_branch,
     Do.MAKE_WORKTREE: repair_worktrees.make_again,

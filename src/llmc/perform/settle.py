@@ -45,6 +45,8 @@ class Settled:
     receipts: list[Receipt] = field(default_factory=list)
     waits: bool = False
     """The next step is under way, and goes on when a person has answered a dialog."""
+    merged: ev.WorkMerged | None = None
+    """The work that has landed."""
     refusal: LlmcError | None = None
     """Why a step did not do what was asked, in the words for the person who asked."""
 
@@ -53,7 +55,7 @@ def ask(site: Site, name: str, event: ev.Event) -> Settled:
     """Takes a decision and carries it out. The caller acts for the worker (holds its lock)."""
     if not isinstance(event, CANCELLING) and site.worker(name).pending:
         left = settle(site, name)  # by somebody who died on the way
-        if isinstance(event, ev.AcceptAsked) and any(decision.signal == "git.merged" for decision in left.decisions):
+        if isinstance(event, ev.AcceptAsked) and left.merged is not None:
             return left
     decision = site.ledger.apply(name, event)
     tell(site, decision)
@@ -184,9 +186,10 @@ def _perform_on_branch(
         case CheckResolution():
             return conflicts.check_resolution(site, worker, step)
         case MergeWork():
-            merged = merging.merge(site, worker, step, effect.message)
-            if isinstance(merged, ev.StepResult):
+            merged = merging.merge(site, worker, step, effect)
+            if isinstance(merged, ev.WorkMerged):
+                settled.merged = merged
                 return merged
             settled.refusal = merged
-            return ev.MergeRefused(site.now(), step.id, merged.what)
+            return ev.MergeRefused(site.now(), step.id, merged.what.partition("\n")[0].rstrip(":"))
     raise AssertionError(f"nobody performs {effect}")

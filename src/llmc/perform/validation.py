@@ -19,7 +19,8 @@ def validate(site: Site, worktree: str, commands: tuple[str, ...], timeout_secs:
     env = {name: value for name, value in site.host.environ().items() if name not in ELSEWHERE}
     for command in commands:
         try:
-            done = site.host.run(["sh", "-c", command], cwd=worktree, env=env, timeout=timeout_secs)
+            # A server that a check has started must neither outlive it nor keep us waiting.
+            done = site.host.run_and_clear(["sh", "-c", command], cwd=worktree, env=env, timeout=timeout_secs)
         except ProgramHungError:
             raise ValidationFailedError(
                 f"`{command}` did not end within {timeout_secs:.0f} seconds",

@@ -99,6 +99,17 @@ def read_patrol(path: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def read_landings(path: str, lock: str) -> list[dict[str, Any]]:
+    """Those that were cut short: what somebody lands right now is none of them."""
+    if not os.path.exists(path) or read_daemon_pid(lock) is not None:
+        return []
+    try:
+        found = _parse(_read(path))["landings"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []  # the doctor tells
+    return found if isinstance(found, list) else []
+
+
 def read_statuses(directory: str) -> dict[str, dict[str, Any]]:
     """What is known of each terminal, workers' included; empty for one that nobody has looked at yet."""
     found: dict[str, dict[str, Any]] = {}

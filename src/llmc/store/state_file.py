@@ -26,6 +26,7 @@ _ENCODER = json.JSONEncoder(separators=(",\n", ": "), allow_nan=False)
 """One field per line, for people and for diffs, without the slow encoder that `indent` would select."""
 
 COPIES_KEPT = 10
+REBUILD = "`llmc doctor --rebuild` makes it again from the worktrees, the terminals and the log of events"
 
 
 class StateMissingError(StateError):
@@ -104,7 +105,7 @@ class StateFile:
             return None
         copy = self.path.with_name(f"{self.path.name}.{name}-{time.time_ns()}")
         with disk_errors(copy):
-            _write_new(copy, self.path.read_bytes())
+            write_new(copy, self.path.read_bytes())
             for old in sorted(self.root.glob(f"{self.path.name}.{name}-*"))[:-COPIES_KEPT]:
                 old.unlink(missing_ok=True)
         return copy
@@ -133,10 +134,10 @@ class StateFile:
         except StateNewerError:
             raise
         except StateMissingError as error:
-            error.hint = self._usable_backup() or error.hint
+            error.hint = self._usable_backup() or (REBUILD if self._is_of_a_root() else error.hint)
             raise
         except StateError as error:
-            error.hint = f"{error.hint}; {self._usable_backup() or 'there is no usable backup'}"
+            error.hint = f"{error.hint}; {self._usable_backup() or f'there is no usable backup; {REBUILD}'}"
             raise
 
     def _usable_backup(self) -> str:
@@ -147,13 +148,18 @@ class StateFile:
             return ""
         return f"`llmc doctor --repair` can restore {self.backup_path.name} ({_age(seconds)} old)"
 
+    def _is_of_a_root(self) -> bool:
+        """Whether there is something that the state could be made from again."""
+        return (self.root / "config.toml").exists()
+
     def _lock(self) -> FileLock:
         return FileLock(self.root / "state.lock", name="the state", timeout=self._lock_timeout)
 
     def _lock_existing(self) -> FileLock:
         """Leaves no lock file in a directory that is no LLMC root."""
         if not self.exists and _is_absent(self.backup_path):
-            raise _missing(self.path)
+            with self._advice():
+                raise _missing(self.path)
         return self._lock()
 
     def _refuse_to_overwrite(self) -> None:
@@ -184,7 +190,7 @@ class StateFile:
 
     def _write(self, data: bytes, *, keep_previous: bool = False) -> None:
         try:
-            _write_new(self._new, data)
+            write_new(self._new, data)
             if keep_previous:
                 self._keep_previous()
             self._new.replace(self.path)
@@ -199,7 +205,7 @@ class StateFile:
         try:
             self._new_backup.hardlink_to(self.path)
         except OSError:  # a file system without hard links
-            _write_new(self._new_backup, self.path.read_bytes())
+            write_new(self._new_backup, self.path.read_bytes())
         self._new_backup.replace(self.backup_path)
 
 
@@ -265,7 +271,7 @@ def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is not a number")
 
 
-def _write_new(path: Path, data: bytes) -> None:
+def write_new(path: Path, data: bytes) -> None:
     """Under the lock nobody else writes here: what has this name was left behind by a process that died."""
     path.unlink(missing_ok=True)
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

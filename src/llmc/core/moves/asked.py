@@ -21,7 +21,7 @@ from llmc.core.effects import (
 from llmc.core.moves.change import RESTART, Move, awaits, require_free, require_online, with_steps, without_timer
 from llmc.core.policy import Policy
 from llmc.errors import IllegalEventError
-from llmc.model import Session, Turn, Work, Worker
+from llmc.model import Reviewed, Session, Turn, Work, Worker
 
 
 def task_given(worker: Worker, event: ev.TaskGiven, policy: Policy) -> Move:
@@ -33,6 +33,7 @@ def task_given(worker: Worker, event: ev.TaskGiven, policy: Policy) -> Move:
         resume_work=Work.IDLE,
         current_prompt=event.prompt,
         commit_sha=None,
+        reviewed=None,
         turn=Turn.OVER,
         conversation="",
         last_words="",
@@ -56,7 +57,7 @@ def answer_given(worker: Worker, event: ev.AnswerGiven, policy: Policy) -> Move:
 
 
 def review_opened(worker: Worker, event: ev.ReviewOpened, policy: Policy) -> Move:
-    return Move(worker)
+    return Move(replace(worker, reviewed=Reviewed(event.commit, event.tree, event.base)), is_activity=False)
 
 
 def work_rejected(worker: Worker, event: ev.WorkRejected, policy: Policy) -> Move:
@@ -75,7 +76,7 @@ def work_rejected(worker: Worker, event: ev.WorkRejected, policy: Policy) -> Mov
 
 def accept_asked(worker: Worker, event: ev.AcceptAsked, policy: Policy) -> Move:
     require_free(worker)
-    return Move(with_steps(worker, MergeWork(event.message)))
+    return Move(with_steps(worker, MergeWork(event.message, event.changed, event.tree)))
 
 
 def rebase_asked(worker: Worker, event: ev.RebaseAsked, policy: Policy) -> Move:

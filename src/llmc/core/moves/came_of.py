@@ -21,6 +21,7 @@ from llmc.core.effects import (
 )
 from llmc.core.moves.change import (
     Move,
+    about_joined,
     awaits,
     error,
     idle,
@@ -29,6 +30,7 @@ from llmc.core.moves.change import (
     return_to,
     undone,
     with_steps,
+    with_tip,
     without_step,
     without_work_steps,
 )
@@ -140,10 +142,8 @@ def rebase_clean(worker: Worker, event: ev.RebaseClean, policy: Policy) -> Move:
     )
     if event.sha is None:
         return _nothing_left(replace(worker, commit_sha=None), before)
-    # The reviewer's verdict follows the work through the rewrite.
-    rejected = event.sha if worker.rejected_sha == worker.commit_sha else worker.rejected_sha
-    rebased = replace(worker, commit_sha=event.sha, rejected_sha=rejected if worker.rejected_sha else None)
-    return Move(return_to(rebased, before), detail=f"onto {event.base[:12]}")
+    rebased = return_to(with_tip(worker, event.sha), before)
+    return Move(rebased, about_joined(worker, event.joined), f"onto {event.base[:12]}")
 
 
 def _nothing_left(worker: Worker, before: Work) -> Move:
@@ -162,7 +162,8 @@ def _before_rebase(worker: Worker) -> Work:
 def work_merged(worker: Worker, event: ev.WorkMerged, policy: Policy) -> Move:
     done = replace(idle(without_step(worker, event.step)), base_sha=event.sha, crash_count=0)
     # Cleaning up is a step of its own: if it fails, the merge has happened all the same.
-    return Move(with_steps(done, ResetWorktree()), detail=f"merged as {event.sha[:12]}")
+    unseen = "" if event.reviewed else ", not reviewed"
+    return Move(with_steps(done, ResetWorktree()), detail=f"merged as {event.sha[:12]}{unseen}")
 
 
 def merge_refused(worker: Worker, event: ev.MergeRefused, policy: Policy) -> Move:

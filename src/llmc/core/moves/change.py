@@ -93,6 +93,7 @@ def idle(worker: Worker) -> Worker:
             current_prompt="",
             commit_sha=None,
             rejected_sha=None,
+            reviewed=None,
             resume_work=None,
             rebase_started_at_unix=None,
             conflicted_files=(),
@@ -148,12 +149,29 @@ def needs_input(worker: Worker, why: str) -> Move:
     return Move(replace(worker, work=Work.NEEDS_INPUT, resume_work=None), (notice,), why)
 
 
+def with_tip(worker: Worker, sha: str | None) -> Worker:
+    """The same work under another commit: the reviewer's verdict follows it through the rewrite."""
+    verdict = worker.rejected_sha
+    return replace(worker, commit_sha=sha, rejected_sha=sha if verdict and verdict == worker.commit_sha else verdict)
+
+
+def about_joined(worker: Worker, joined: bool) -> tuple[Notify, ...]:
+    if not joined:
+        return ()
+    told = "its commits are one now, because replayed one by one they would have lost something"
+    return (Notify("joined", f"{worker.name}: {told}; `llmc undo {worker.name}` has them as they were"),)
+
+
 def with_last_words(what: str, worker: Worker) -> str:
     return f"{what}: {worker.last_words}" if worker.last_words else what
 
 
 def not_on_its_branch(worker: Worker, where: str) -> str:
     return f"its commits are on {where}, not on its branch {worker.branch}"
+
+
+def not_ours(words: str) -> str:
+    return f"its worktree is not LLMC's any more: {words}; `llmc doctor` says what to do"
 
 
 def error(worker: Worker, why: str) -> Move:

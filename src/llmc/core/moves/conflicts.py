@@ -10,11 +10,13 @@ from llmc.core.moves.change import (
     REBASE_ESCALATE,
     REBASE_HELP,
     Move,
+    about_joined,
     awaits,
     for_review,
     needs_input,
     with_steps,
     with_timer,
+    with_tip,
     without_step,
     without_timer,
 )
@@ -27,19 +29,20 @@ def rebase_conflicted(worker: Worker, event: ev.RebaseConflicted, policy: Policy
     if not event.text and not event.for_person:
         return _check(worker) if _is_resolved(worker) else Move(worker, detail="there is nothing left to resolve")
     worker = replace(
-        worker,
+        with_tip(worker, event.began_at or worker.commit_sha),
         conflicted_files=event.files,
         resolution_attempts=worker.resolution_attempts + 1,
         rebase_started_at_unix=worker.rebase_started_at_unix or event.at,
         turn=Turn.OVER,
     )
     where = ", ".join(event.files) or "files that are all staged"
+    joined = about_joined(worker, event.joined)
     if event.for_person:
         told = f"{worker.name} has conflicts in {where}; resolve them yourself: `llmc attach {worker.name}`"
-        return Move(worker, (Notify("conflict", told),), where, evident=True)
+        return Move(worker, (Notify("conflict", told), *joined), where, evident=True)
     notice = Notify("conflict", f"{worker.name} has conflicts in {where}")
     asked = with_steps(_with_clocks(worker, event.at, policy), Deliver(event.text, Purpose.CONFLICT))
-    return Move(asked, (notice,), where)
+    return Move(asked, (notice, *joined), where)
 
 
 def _with_clocks(worker: Worker, at: float, policy: Policy) -> Worker:

@@ -36,9 +36,10 @@ def _how(event: ev.AgentExited) -> str:
 def _crashed(worker: Worker, why: str, at: float, policy: Policy, *, hopeless: bool = False) -> Move:
     worker = replace(_counted(worker, at, policy), session=Session.CRASHED)
     if not policy.recovers:
-        return Move(
-            worker, (Notify("crashed", f"{worker.name}: {why}; `llmc restart {worker.name}` starts it again"),), why
-        )
+        told = f"{worker.name}: {why}; `llmc restart {worker.name}` starts it again"
+        had_task = worker.current_prompt and worker.work in (Work.WORKING, Work.REJECTED)
+        told += ", with --resend it also gets its task again" if had_task else ""
+        return Move(worker, (Notify("crashed", told, escalates=True),), why)
     if hopeless:
         return error(worker, f"{why}; it says that it cannot run, and is not restarted")
     return _restarted(worker, why, at, policy)
@@ -55,7 +56,9 @@ def _restarted(worker: Worker, why: str, at: float, policy: Policy) -> Move:
     if worker.crash_count >= policy.crash_limit:
         return error(worker, f"{why}; {worker.crash_count} crashes, not restarted again")
     due = at + policy.restart_backoff_secs * 2 ** (worker.crash_count - 1)
-    return Move(with_timer(worker, RESTART, due), (Notify("crashed", f"{worker.name}: {why}; restarting"),), why)
+    # The next session takes the place of the last screen.
+    notice = Notify("crashed", f"{worker.name}: {why}; restarting", escalates=True)
+    return Move(with_timer(worker, RESTART, due), (notice,), why)
 
 
 def session_vanished(worker: Worker, event: ev.SessionVanished, policy: Policy) -> Move:
@@ -93,5 +96,7 @@ def came_back(worker: Worker, event: ev.SessionReady, policy: Policy, *, given_u
     has = "it has its conversation" if event.resumed else "it begins a new conversation"
     if policy.recovers and event.go_on:
         return Move(with_steps(worker, Deliver(event.go_on, Purpose.GO_ON)), detail=has)
-    note = f"{worker.name} is back and was {worker.work.value}; {has}; `llmc message {worker.name} ...` lets it go on"
+    resend = f"`llmc restart {worker.name} --resend` gives it its task again"
+    how = f"`llmc message {worker.name} ...` lets it go on" if event.resumed else resend
+    note = f"{worker.name} is back and was {worker.work.value}; {has}; {how}"
     return Move(worker, (Notify("back", note),), has)

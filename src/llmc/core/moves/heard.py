@@ -8,7 +8,15 @@ from llmc.core import events as ev
 from llmc.core.digest import prompt_digests
 from llmc.core.effects import Notify
 from llmc.core.last_words import last_sentence
-from llmc.core.moves.change import Move, for_review, is_new_work, needs_input, not_on_its_branch, with_last_words
+from llmc.core.moves.change import (
+    Move,
+    for_review,
+    is_new_work,
+    needs_input,
+    not_on_its_branch,
+    not_ours,
+    with_last_words,
+)
 from llmc.core.moves.conflicts import turn_ended_in_rebase
 from llmc.core.moves.interrupts import reported_interrupt, was_interrupted
 from llmc.core.moves.queued import still_queued, without_heard
@@ -89,6 +97,8 @@ def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
         sent=still_queued(worker.sent),
         last_words=last_sentence(event.said),
     )
+    if event.foreign and worker.work in (Work.WORKING, Work.REJECTED, Work.REBASING, Work.NEEDS_INPUT):
+        return needs_input(worker, not_ours(event.foreign))
     if worker.work is Work.REBASING:
         return turn_ended_in_rebase(worker, event, policy)
     if worker.work in (Work.NEEDS_REVIEW, Work.ERROR):

@@ -77,6 +77,16 @@ def worktree_found(worker: Worker, event: ev.WorktreeFound, policy: Policy) -> M
     return Move(replace(worker, worktree_lost=False), is_activity=False)
 
 
+def work_restored(worker: Worker, event: ev.WorkRestored, policy: Policy) -> Move:
+    """Work and task come back together; an agent that is at work on something keeps what it works on."""
+    if worker.work not in (Work.IDLE, Work.NEEDS_INPUT, Work.NEEDS_REVIEW) or worker.pending:
+        return Move(worker)
+    restored = replace(worker, current_prompt=event.task, reviewed=None, rejected_sha=None)
+    if event.commit is not None:
+        return for_review(restored, event.commit)
+    return needs_input(replace(restored, commit_sha=None), "its work was restored from a backup")
+
+
 def commit_elsewhere(worker: Worker, event: ev.CommitElsewhere, policy: Policy) -> Move:
     """The work is not lost, but no review would show it: a person has to say what is to become of it."""
     if worker.work not in (Work.WORKING, Work.REJECTED) or worker.pending:

@@ -1,0 +1,91 @@
+"""A worker's commits on a new base, made in memory: no worktree is touched.
+
+Git's own rebase leaves out merges with whatever was changed in them, and commits whose patch the branch has had at some
+time. So what it makes of the work may lack something. Here the whole work is merged at once, and that decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmc.core.commit_message import message_for
+from llmc.git.history import as_child_of, author_of, changed_files, log_messages
+from llmc.git.merging import Merge, merge_in_memory
+from llmc.git.parse import decode, encode
+from llmc.git.runner import Git
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The work on its new base."""
+
+    tip: str
+    joined: bool = False
+    """Its commits became one: replayed one by one they would have ended in other content."""
+
+
+def merge_from(git: Git, cwd: str, base: str, ours: str, theirs: str) -> Merge:
+    """The three-way merge from this very base, whatever else the two share. Git 2.40 has --merge-base for it."""
+    return merge_in_memory(git, cwd, _sharing(git, cwd, base, ours), _sharing(git, cwd, base, theirs))
+
+
+def _sharing(git: Git, cwd: str, base: str, commit: str) -> str:
+    """A commit with the same files whose only ancestor has those of `base`. For comparison only."""
+    root = as_child_of(git, cwd, f"{base}^{{tree}}", None)
+    return as_child_of(git, cwd, f"{commit}^{{tree}}", root)
+
+
+def replay(git: Git, cwd: str, base: str, head: str, onto: str, tree: str, task: str) -> Replayed:
+    """The work of `base..head` on `onto`, with exactly the tree that merging all of it at once has given."""
+    target = tree_of(git, cwd, onto)
+    if tree == target:
+        return Replayed(onto)
+    commits = _own_commits(git, cwd, base, head, onto)
+    tip = _one_by_one(git, cwd, commits, onto, target, tree)
+    return Replayed(tip) if tip else Replayed(join(git, cwd, base, head, onto, tree, task), joined=True)
+
+
+def join(git: Git, cwd: str, base: str, head: str, onto: str, tree: str, task: str) -> str:
+    """All of the work as one commit, with the message that it would land with."""
+    messages = list(log_messages(git, cwd, base, head))
+    first = git.text(cwd, "rev-list", "--reverse", "--topo-order", head, f"^{base}", "--").split()[0]
+    return _commit(git, cwd, tree, onto, first, message_for(messages, task))
+
+
+def has_merges(git: Git, cwd: str, base: str, head: str) -> bool:
+    return bool(git.text(cwd, "rev-list", "--merges", "--max-count=1", head, f"^{base}", "--"))
+
+
+def tree_of(git: Git, cwd: str, commit: str) -> str:
+    return git.text(cwd, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")
+
+
+def _own_commits(git: Git, cwd: str, base: str, head: str, onto: str) -> list[list[str]]:
+    """Each with its parents, oldest first, merges left out."""
+    order = ("--reverse", "--topo-order", "--no-merges", "--parents")
+    return [line.split() for line in git.text(cwd, "rev-list", *order, head, f"^{base}", f"^{onto}", "--").splitlines()]
+
+
+def _one_by_one(git: Git, cwd: str, commits: list[list[str]], onto: str, target: str, wanted: str) -> str | None:
+    """The tip of the replayed commits; None when one of them does not apply, or all of them end elsewhere."""
+    tip, tree = onto, target
+    for commit, *parents in commits:
+        if not parents:
+            return None
+        merged = merge_from(git, cwd, parents[0], tip, commit)
+        if merged.clashes:
+            return None
+        # A commit that was empty from the start says something; one that became empty is on the branch already.
+        if merged.tree != tree or not changed_files(git, cwd, parents[0], commit):
+            tip, tree = _copy(git, cwd, commit, merged.tree, tip), merged.tree
+    return tip if tree == wanted else None
+
+
+def _copy(git: Git, cwd: str, commit: str, tree: str, parent: str) -> str:
+    log = ("log", "--max-count=1", "--encoding=UTF-8", "--no-show-signature", "--format=format:%B")
+    return _commit(git, cwd, tree, parent, commit, decode(git.run(cwd, *log, commit, "--").out))
+
+
+def _commit(git: Git, cwd: str, tree: str, parent: str, author_commit: str, message: str) -> str:
+    args = ("-c", "i18n.commitEncoding=UTF-8", "commit-tree", "--no-gpg-sign", "-p", parent, "-F", "-", tree)
+    return git.text(cwd, *args, stdin=encode(message), env=author_of(git, cwd, author_commit))

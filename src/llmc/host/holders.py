@@ -1,0 +1,41 @@
+"""Who may still use a lock file: whoever has it open, and programs that were at work there when it was made."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from llmc.host.marks import command_of, programs_in
+from llmc.host.processes import is_running, open_files, running, started_at
+
+START_IS_KNOWN_TO_SECS = 2.0
+"""The process table counts in ticks since a boot that is known to a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    pid: int
+    command: str
+
+    def __str__(self) -> str:
+        return f"`{self.command}` (pid {self.pid})"
+
+
+def can_tell_holders() -> bool:
+    return os.path.exists("/proc/self")
+
+
+def holder_of(lock: str, made_unix: float, places: tuple[str, ...], program: str) -> Holder | None:
+    """Git closes a lock file long before it gives it back (`git commit` waits for an editor meanwhile), so any git
+
+    that works in one of the places and is older than the lock may have made it. One that was started later did not.
+    """
+    real = os.path.realpath(lock)
+    for pid in running():
+        if real in open_files(pid):
+            return Holder(pid, command_of(pid))
+    for place in places:
+        for pid in programs_in(place, program):
+            if started_at(pid) <= made_unix + START_IS_KNOWN_TO_SECS and is_running(pid):
+                return Holder(pid, command_of(pid))
+    return None

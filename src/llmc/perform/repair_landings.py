@@ -1,0 +1,30 @@
+"""Repairs of what landings, and other gits, have left in the user's repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from llmc.core.repairs import Repair
+from llmc.errors import LlmcError
+from llmc.git.land import place_of
+from llmc.git.locks import locks_on
+from llmc.perform.landing import LANDING, settle_landings, settled_words
+from llmc.perform.means import Means
+from llmc.store.lock import FileLock
+
+
+def settle_the_landings(means: Means, repair: Repair) -> str:
+    site = means.open_site()
+    with FileLock(means.root.landing_lock, name=LANDING):
+        found = settle_landings(site)
+    return "; ".join(settled_words(*each) for each in found) or "somebody else has settled it by now"
+
+
+def remove_source_lock(means: Means, repair: Repair) -> str:
+    site = means.open_site()
+    repo = site.config.repo
+    found = locks_on(site.git, place_of(site.git, repo.source, repo.branch), repo.branch)
+    if any(lock.path == repair.subject and not lock.is_left for lock in found):
+        raise LlmcError("a git has it by now", "wait until it has ended, then repair again")
+    Path(repair.subject).unlink(missing_ok=True)
+    return f"removed {Path(repair.subject).name}"

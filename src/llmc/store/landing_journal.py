@@ -1,0 +1,71 @@
+"""`landings.json`: the landings that are under way or were cut short, in order. No file means none.
+
+Only whoever holds the landing lock changes it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from llmc.core.landing import Landing
+from llmc.errors import LlmcError
+from llmc.store.lock import disk_error, disk_errors
+from llmc.store.state_file import sync_directory, write_new
+
+SCHEMA = 1
+
+
+class JournalBrokenError(LlmcError):
+    """The journal of landings cannot be read."""
+
+
+class LandingJournal:
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+
+    def read(self) -> tuple[Landing, ...]:
+        try:
+            data = self._path.read_bytes()
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise disk_error(self._path, error) from error
+        try:
+            return tuple(_landing(each) for each in _listed(json.loads(data)))
+        except (ValueError, LookupError, TypeError) as error:
+            raise JournalBrokenError(
+                f"{self._path} is damaged: {error}",
+                "see by `git status` what a landing has left in your repository, then `llmc doctor --repair`",
+            ) from error
+
+    def add(self, landing: Landing) -> None:
+        """On the disk when this returns."""
+        self._write((*self.read(), landing))
+
+    def remove(self, landing: Landing) -> None:
+        self._write(tuple(each for each in self.read() if each.id != landing.id))
+
+    def _write(self, landings: tuple[Landing, ...]) -> None:
+        with disk_errors(self._path):
+            if landings:
+                new = self._path.with_name(f".{self._path.name}.new")
+                write_new(new, json.dumps({"schema": SCHEMA, "landings": [asdict(each) for each in landings]}).encode())
+                new.replace(self._path)
+            else:
+                self._path.unlink(missing_ok=True)
+            sync_directory(self._path.parent)
+
+
+def _listed(data: object) -> list[dict[str, object]]:
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA or not isinstance(data.get("landings"), list):
+        raise ValueError("it is no journal that this version knows")
+    return list(data["landings"])
+
+
+def _landing(data: dict[str, object]) -> Landing:
+    values = {each.name: data[each.name] for each in fields(Landing)}
+    for name in ("workers", "staged"):
+        values[name] = tuple(values[name])  # type: ignore[arg-type]
+    return Landing(**values)  # type: ignore[arg-type]
