@@ -225,9 +225,24 @@ def status_of(work: str, session: str, start_dialog: str = "") -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Clock:
+    """What time it was, by two clocks: only the first can be moved."""
+
+    unix: float
+    up_secs: float = 0.0
+    """Since the machine was started."""
+    boot: str = ""
+    """Which start of the machine that was; empty where nobody can tell."""
+    ahead_secs: float = 0.0
+    """By how much the first was put forward in all: time that may not have gone by."""
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """Everything that `state.json` holds."""
 
     workers: Mapping[str, Worker] = field(default_factory=lambda: MappingProxyType({}))
     last_reviewed_worker: str | None = None
     patrol_last_run_unix: float | None = None
+    clock: Clock | None = field(default=None, compare=False)
+    """When it was written; the times in it are to be understood by that."""

@@ -64,6 +64,7 @@ def healthy(worker=None, **changes):
         "llmc-0",
         open_paths=Found(()),
         read_only=Found(()),
+        replaced=Found(()),
         space=Found(Space(5000 * MB, 10**6)),
         directories=Found(("adam",)),
         settings=Found(Settings("/s", "main", "shell", 60.0)),

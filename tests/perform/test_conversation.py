@@ -255,9 +255,7 @@ def test_the_report_of_a_queued_text_does_not_prove_the_next_one_of_the_same_wor
     assert receipt_of(send(story, text)).outcome is Outcome.QUEUED
     (sent,) = story.worker("adam").sent
     worker, digests = story.worker("adam"), prompt_digests(text)
-    terminal = Terminal(
-        story.site, worker, story.site.agent_of(worker), story.site.tmux, "", text, digests, story.site.now(), False
-    )
+    terminal = Terminal(story.site, worker, story.site.agent_of(worker), story.site.tmux, "", text, digests)
     assert not terminal.heard([sent.digests[0]])
     assert terminal.heard([sent.digests[0]] * 2)
 

@@ -85,7 +85,7 @@ def raw(**fields) -> dict:
 
 def problems(data: object) -> list[tuple[str, str]]:
     with pytest.raises(StateInvalidError) as caught:
-        decode(data, now=NOW)
+        decode(data)
     return [(problem.worker, problem.field) for problem in caught.value.problems]
 
 
@@ -100,18 +100,18 @@ def test_what_was_written_comes_back_exactly(original: State) -> None:
 @patient
 @given(states)
 def test_every_state_that_passes_the_check_can_be_decoded(original: State) -> None:
-    if check(original, now=NOW):
+    if check(original):
         with pytest.raises(StateInvalidError):
-            decode(written(original), now=NOW)
+            decode(written(original))
     else:
-        assert decode(written(original), now=NOW) == original
+        assert decode(written(original)) == original
 
 
 @patient
 @given(values.filter(lambda data: not isinstance(data, dict) or "workers" not in data))
 def test_any_other_json_is_refused_with_a_state_error(data: object) -> None:
     with pytest.raises(StateError):
-        decode(data, now=NOW)
+        decode(data)
 
 
 @patient
@@ -139,7 +139,7 @@ def test_the_file_has_the_words_of_the_documents_and_the_derived_status() -> Non
 
 @pytest.mark.lesson(23, "status tells what is there, and how old that knowledge is")
 def test_the_written_status_is_ignored() -> None:
-    assert decode(raw(status="nonsense"), now=NOW).workers["adam"].status == "offline"
+    assert decode(raw(status="nonsense")).workers["adam"].status == "offline"
 
 
 @pytest.mark.parametrize("field", ["name", "worktree_path", "branch", "session_id", "agent", "work", "session"])
@@ -152,7 +152,7 @@ def test_a_missing_field_is_named(field: str) -> None:
 def test_a_field_with_a_default_may_be_missing() -> None:
     data = raw(crash_count=3)
     del data["workers"]["adam"]["heard_prompts"]
-    assert decode(data, now=NOW).workers["adam"] == worker(crash_count=3)
+    assert decode(data).workers["adam"] == worker(crash_count=3)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_everything_that_is_wrong_is_listed_and_the_text_stays_short() -> None:
     for one in data["workers"].values():
         one["work"] = "x" * 500
     with pytest.raises(StateInvalidError) as caught:
-        decode(data, now=NOW, source="there/state.json")
+        decode(data, source="there/state.json")
     assert len(caught.value.problems) == 9
     assert caught.value.what.startswith("there/state.json does not make sense: worker w0: work must be one of idle, ")
     assert caught.value.what.endswith("; and 4 more")
@@ -202,11 +202,6 @@ def test_everything_that_is_wrong_is_listed_and_the_text_stays_short() -> None:
         ({"work": "needs_review", "commit_sha": None}, "commit_sha"),
         ({"name": "baker"}, "name"),
         ({"worktree_path": ""}, "worktree_path"),
-        ({"created_at_unix": NOW + DAY + 1}, "created_at_unix"),
-        ({"last_activity_unix": NOW + DAY + 1}, "last_activity_unix"),
-        ({"last_crash_unix": NOW + DAY + 1}, "last_crash_unix"),
-        ({"rebase_started_at_unix": NOW + DAY + 1}, "rebase_started_at_unix"),
-        ({"evidence": {"signal": "git", "at_unix": NOW + DAY + 1}}, "evidence"),
     ],
 )
 def test_a_contradiction_is_named_and_can_still_be_parsed_for_repair(fields: dict, field: str) -> None:
@@ -214,12 +209,13 @@ def test_a_contradiction_is_named_and_can_still_be_parsed_for_repair(fields: dic
     assert "adam" in parse(raw(**fields)).workers
 
 
-def test_a_clock_that_is_a_little_wrong_is_no_problem() -> None:
-    assert decode(raw(created_at_unix=NOW + DAY - 1), now=NOW).workers["adam"].created_at_unix == NOW + DAY - 1
+@pytest.mark.parametrize("field", ["created_at_unix", "last_activity_unix", "last_crash_unix"])
+def test_a_clock_that_is_wrong_is_no_reason_to_refuse_a_state(field: str) -> None:
+    assert getattr(decode(raw(**{field: NOW + 900 * DAY})).workers["adam"], field) == NOW + 900 * DAY
 
 
 def test_a_timer_may_be_due_in_the_future() -> None:
-    assert decode(raw(timers={"retry": NOW + 9 * DAY}), now=NOW).workers["adam"].timers == {"retry": NOW + 9 * DAY}
+    assert decode(raw(timers={"retry": NOW + 9 * DAY})).workers["adam"].timers == {"retry": NOW + 9 * DAY}
 
 
 @pytest.mark.parametrize("field", ["session_id", "worktree_path"])
@@ -253,7 +249,7 @@ def test_a_schema_that_is_no_version_is_refused(schema: object) -> None:
 
 def test_a_newer_schema_is_refused_with_advice() -> None:
     with pytest.raises(StateNewerError) as caught:
-        decode({**raw(), "schema": SCHEMA + 1}, now=NOW)
+        decode({**raw(), "schema": SCHEMA + 1})
     assert "made by a newer llmc" in caught.value.what
     assert "upgrade" in caught.value.hint
 
@@ -285,39 +281,39 @@ def old(**fields) -> dict:
 
 
 def test_an_old_file_loads() -> None:
-    loaded = decode(old(), now=NOW)
+    loaded = decode(old())
     adam = loaded.workers["adam"]
     assert (loaded.last_reviewed_worker, loaded.patrol_last_run_unix) == ("baker", 1704568800.0)
     assert (adam.work, adam.session, adam.status, adam.agent) == (Work.WORKING, Session.UP, "working", "claude")
     assert (adam.current_prompt, adam.created_at_unix) == ("Implement the login page", 1704567890.0)
-    assert decode(written(loaded), now=NOW) == loaded
+    assert decode(written(loaded)) == loaded
 
 
 @pytest.mark.parametrize("status", [work.value for work in Work])
 def test_an_old_status_stays_the_word_that_users_see(status: str) -> None:
-    adam = decode(old(status=status, commit_sha="c0ffee"), now=NOW).workers["adam"]
+    adam = decode(old(status=status, commit_sha="c0ffee")).workers["adam"]
     assert (adam.status, adam.work, adam.session) == (status, status, "up")
 
 
 def test_an_old_offline_worker_is_idle_with_its_session_down() -> None:
-    adam = decode(old(status="offline"), now=NOW).workers["adam"]
+    adam = decode(old(status="offline")).workers["adam"]
     assert (adam.work, adam.session, adam.status) == (Work.IDLE, Session.DOWN, "offline")
     assert adam.current_prompt == "Implement the login page"
 
 
 def test_an_old_offline_worker_keeps_its_commit_for_review() -> None:
-    adam = decode(old(status="offline", commit_sha="c0ffee"), now=NOW).workers["adam"]
+    adam = decode(old(status="offline", commit_sha="c0ffee")).workers["adam"]
     assert (adam.work, adam.commit_sha) == (Work.NEEDS_REVIEW, "c0ffee")
 
 
 def test_an_old_file_keeps_what_is_still_known_and_drops_the_rest() -> None:
     rebasing = old(status="rebasing", conflicted_files=["a.rs"], resolution_attempts=1, rebase_started_at_unix=5, x=1)
-    adam = decode(rebasing, now=NOW).workers["adam"]
+    adam = decode(rebasing).workers["adam"]
     assert (adam.conflicted_files, adam.resolution_attempts, adam.rebase_started_at_unix) == (("a.rs",), 1, 5.0)
 
 
 def test_an_old_record_of_the_bare_minimum_loads() -> None:
-    adam = decode({"workers": {"adam": {"worktree_path": "/srv/adam", "status": "idle"}}}, now=NOW).workers["adam"]
+    adam = decode({"workers": {"adam": {"worktree_path": "/srv/adam", "status": "idle"}}}).workers["adam"]
     assert (adam.name, adam.branch, adam.session_id, adam.created_at_unix) == ("adam", "llmc/adam", "llmc-adam", 0.0)
 
 
@@ -329,4 +325,4 @@ def test_an_old_file_with_an_unknown_status_is_refused(status: object) -> None:
 def test_losing_the_schema_by_hand_does_not_lose_the_work() -> None:
     data = raw(work="needs_review", commit_sha="c0ffee", session="down", status="offline")
     del data["schema"]
-    assert decode(data, now=NOW).workers["adam"].work is Work.NEEDS_REVIEW
+    assert decode(data).workers["adam"].work is Work.NEEDS_REVIEW

@@ -149,7 +149,7 @@ def test_taking_it_twice_is_a_bug_that_shows_at_once(path: Path) -> None:
 def test_taking_it_twice_shows_under_another_name_too(path: Path) -> None:
     with FileLock(path):
         alias = path.with_name("alias.lock")
-        alias.symlink_to(path)
+        alias.hardlink_to(path)
         with pytest.raises(RuntimeError):
             FileLock(alias).acquire()
 

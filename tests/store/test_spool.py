@@ -4,14 +4,19 @@ import hashlib
 import json
 import os
 import resource
+import socket
+import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from llmc.store import spool
-from llmc.store.spool import make_spool, peek, pending, sweep, take
+from llmc.store import bad_reports, spool
+from llmc.store.spool import has_events, make_spool, marks, peek, pending, sweep, take
+
+DAY = 86_400.0
 
 
 @pytest.fixture
@@ -117,11 +122,11 @@ def test_a_batch_of_nothing_but_bad_files_does_not_look_like_the_end(directory: 
 
 
 def test_bad_files_do_not_pile_up(directory: Path) -> None:
-    for number in range(spool.KEPT_BAD + 20):
+    for number in range(bad_reports.KEPT_BAD + 20):
         drop(directory, f"{number:03}.json", b"bad", at=number)
     assert pending(directory) == []
     notes = bad(directory)
-    assert len(notes) == len(list((directory / "bad").glob("*.json"))) == spool.KEPT_BAD
+    assert len(notes) == len(list((directory / "bad").glob("*.json"))) == bad_reports.KEPT_BAD
     assert notes[0].startswith("020.json: ")
 
 
@@ -160,10 +165,16 @@ def test_what_waits_is_seen_without_being_taken(directory: Path) -> None:
     drop(directory, "1.json", {"event": "prompt", "text": "Fix the login 😀"}, at=1.5)
     drop(directory, "0.json", b"{", at=0)
     (directory / "5.json").symlink_to("nowhere")
-    first = ({"event": "prompt", "text": "Fix the login 😀"}, 1.5)
-    last = ({"event": "prompt", "text": "later"}, 4.0)
-    assert peek(directory) == peek(str(directory)) == [first, last]
-    assert peek(directory, since_unix=2.0) == [last]
+    first, last = found = peek(directory)
+    assert found == peek(str(directory))
+    assert (first.data["text"], first.at_unix, last.data["text"], last.at_unix) == (
+        "Fix the login 😀",
+        1.5,
+        "later",
+        4.0,
+    )
+    assert peek(directory, since_unix=2.0) == peek(directory, besides=frozenset((first.mark,))) == [last]
+    assert {first.mark, last.mark} < marks(directory)
     assert len(list(directory.iterdir())) == 4
 
 
@@ -204,14 +215,195 @@ def test_a_huge_report_takes_no_room_once_it_is_set_aside(directory: Path) -> No
         file.truncate(1 << 30)  # nothing is written: the file has a hole
     assert pending(directory) == []
     (kept,) = (directory / "bad").glob("*.json")
-    assert kept.stat().st_size == spool.KEPT_BYTES
+    assert kept.stat().st_size == bad_reports.KEPT_BYTES
     assert "larger than" in bad(directory)[0]
 
 
 def test_what_was_never_finished_is_swept_away(directory: Path) -> None:
     drop(directory, ".old", {}, at=1_000)
-    drop(directory, ".new", {}, at=3_000)
+    drop(directory, ".new", {}, at=time.time())
+    drop(directory, ".later", {}, at=time.time() + 10 * DAY)  # by a clock that was set back since
     drop(directory, "done.json", {}, at=1_000)
     sweep(directory, 2_000)
     sweep(directory.parent / "nobody", 2_000)
     assert sorted(path.name for path in directory.iterdir()) == [".new", "done.json"]
+
+
+def test_what_nobody_writes_there_is_set_aside_in_time(directory: Path) -> None:
+    drop(directory, "notes.txt", b"mine", at=1)
+    drop(directory, "fresh.txt", b"mine", at=time.time())
+    (directory / ".hidden").mkdir()
+    os.utime(directory / ".hidden", (1, 1))
+    (directory / ".link").symlink_to(directory.parent)
+    os.utime(directory / ".link", (1, 1), follow_symlinks=False)
+    sweep(directory, 60)
+    assert sorted(path.name for path in directory.iterdir()) == ["bad", "fresh.txt"]
+    assert bad(directory) == [".hidden: not a report\n", ".link: not a report\n", "notes.txt: not a report\n"]
+
+
+# --- what turns up in a spool by accident or on purpose ---------------------------------------------
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """Files of somebody else, more of them than are kept in `bad/`."""
+    place = tmp_path / "foreign"
+    place.mkdir()
+    for number in range(bad_reports.KEPT_BAD + 30):
+        (place / f"{number:03}.json").write_text("precious")
+        (place / f"{number:03}.note").write_text("precious")
+    return place
+
+
+def untouched(foreign: Path) -> bool:
+    files = list(foreign.iterdir())
+    return len(files) == 2 * (bad_reports.KEPT_BAD + 30) and {path.read_text() for path in files} == {"precious"}
+
+
+def test_a_link_in_place_of_bad_is_not_followed(directory: Path, foreign: Path) -> None:
+    (directory / "bad").symlink_to(foreign)
+    for number in range(5):
+        drop(directory, f"{number}.json", b"no JSON", at=number)
+    drop(directory, "good.json", {"event": "turn_end"}, at=9)
+    assert [event.name for event in pending(directory)] == ["good.json"]
+    assert untouched(foreign)
+    assert (directory / "bad").is_dir()
+    assert not (directory / "bad").is_symlink()
+    assert "bad was not a directory" in "".join(bad(directory))
+    assert len(bad(directory)) == 6
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe", "dangling link"])
+def test_something_else_in_place_of_bad_holds_up_nothing(directory: Path, kind: str) -> None:
+    place = directory / "bad"
+    {"file": place.touch, "pipe": lambda: os.mkfifo(place), "dangling link": lambda: place.symlink_to("nowhere")}[
+        kind
+    ]()
+    drop(directory, "a.json", b"no JSON", at=1)
+    drop(directory, "b.json", {"event": "turn_end"}, at=2)
+    assert [event.name for event in pending(directory)] == ["b.json"]
+    assert len(bad(directory)) == 2
+
+
+@pytest.mark.parametrize("kind", ["link", "file", "pipe", "dangling link"])
+def test_something_else_in_place_of_the_spool_is_set_aside_into_a_new_one(
+    directory: Path, foreign: Path, kind: str
+) -> None:
+    directory.rmdir()
+    match kind:
+        case "link":
+            directory.symlink_to(foreign)
+        case "file":
+            directory.write_text("mine")
+        case "pipe":
+            os.mkfifo(directory)
+        case _:
+            directory.symlink_to("nowhere")
+    assert peek(directory) == []
+    assert marks(directory) == frozenset()
+    assert not has_events(directory)
+    assert pending(directory) == []
+    assert untouched(foreign)
+    assert bad(directory) == ["adam: not a directory\n"]
+    drop(directory, "a.json", {"event": "turn_end"})
+    assert [event.name for event in pending(directory)] == ["a.json"]
+
+
+def test_a_directory_that_was_set_aside_keeps_what_is_in_it(directory: Path) -> None:
+    (directory / "0.json" / "deep" / "deeper").mkdir(parents=True)
+    (directory / "0.json" / "deep" / "deeper" / "mine.txt").write_text("precious")
+    for number in range(1, bad_reports.KEPT_BAD + 9):
+        drop(directory, f"{number}.json", b"no JSON", at=time.time())
+    assert pending(directory) == []
+    assert [path.read_text() for path in (directory / "bad").glob("*/deep/deeper/mine.txt")] == ["precious"]
+
+
+def test_a_large_file_that_has_another_name_elsewhere_is_not_cut(directory: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.bin"
+    with mine.open("wb") as file:
+        file.truncate(64 << 20)
+    (directory / "a.json").hardlink_to(mine)
+    assert pending(directory) == []
+    assert mine.stat().st_size == 64 << 20
+    assert len(bad(directory)) == 1
+
+
+def test_a_socket_and_a_device_are_no_reports(directory: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(directory / "a.json"))
+        if os.geteuid() == 0:
+            os.mknod(directory / "b.json", stat.S_IFCHR | 0o600, os.makedev(1, 5))  # /dev/zero: it has no end
+        drop(directory, "c.json", {"event": "turn_end"}, at=time.time())
+        assert [event.name for event in pending(directory)] == ["c.json"]
+    assert not (directory / "a.json").exists()
+
+
+@pytest.mark.parametrize(
+    "name", [b"a\nb.json", b"\xff\xfe.json", "\u202e.json".encode(), b"-rf.json", b"x" * 250 + b".json"]
+)
+def test_any_name_will_do(directory: Path, name: bytes) -> None:
+    path = os.path.join(os.fsencode(directory), name)
+    with open(path, "wb") as file:
+        file.write(b'{"event": "turn_end"}')
+    (event,) = pending(directory)
+    assert (event.data, peek(directory)) == ({"event": "turn_end"}, [event])
+    take(event)
+    assert pending(directory) == []
+    with open(path, "wb") as file:
+        file.write(b"no JSON")
+    assert pending(directory) == []
+    (note,) = bad(directory)
+    assert note.count("\n") == 1
+
+
+def test_what_cannot_be_moved_stays_and_holds_up_nothing(directory: Path) -> None:
+    """Nothing else than a mount keeps root from moving a file."""
+    drop(directory, "a.json", b"no JSON", at=1)
+    drop(directory, "b.json", {"event": "turn_end"}, at=2)
+    script = f"""
+import os, sys
+sys.path.insert(0, {str(Path(spool.__file__).parents[2])!r})
+from llmc.store.spool import pending
+print([event.name for event in pending(sys.argv[1])], os.path.exists(sys.argv[1] + "/a.json"))
+"""
+    mounts = 'mount --bind "$1/a.json" "$1/a.json" && exec "$2" -c "$3" "$1"'
+    command = ["unshare", "--mount", "sh", "-c", mounts, "sh", str(directory), sys.executable, script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if done.returncode and "unshare" in done.stderr:
+        pytest.skip("nothing may be mounted here")
+    assert done.stdout == "['b.json'] True\n", done.stderr
+
+
+def test_a_flood_of_nonsense_is_set_aside_bit_by_bit(directory: Path) -> None:
+    for number in range(spool.MOST_SET_ASIDE + 500):
+        (directory / f"{number:05}.json").touch()
+    pending(directory)
+    left = len(list(directory.glob("*.json")))
+    assert 0 < left <= 500
+    pending(directory)
+    assert list(directory.glob("*.json")) == []
+    assert len(bad(directory)) == bad_reports.KEPT_BAD
+
+
+def test_of_a_flood_only_the_newest_are_looked_at_in_passing(directory: Path) -> None:
+    for number in range(spool.MOST_PEEKED + 100):
+        drop(directory, f"{number:05}.json", {"number": number}, at=number)
+    assert [event.data["number"] for event in peek(directory)] == list(range(100, spool.MOST_PEEKED + 100))
+
+
+# --- clocks -----------------------------------------------------------------------------------------
+
+
+def test_a_report_from_the_future_happened_when_it_was_seen(directory: Path) -> None:
+    drop(directory, "a.json", {"event": "turn_end"}, at=time.time() + 2 * DAY)
+    (event,) = pending(directory)
+    assert event.at_unix <= time.time()
+    assert peek(directory)[0].at_unix <= time.time()
+
+
+def test_what_bears_a_time_to_come_was_written_before_the_clock_was_set_back(directory: Path) -> None:
+    now = time.time()
+    drop(directory, "3.json", {"number": 3}, at=now - 1)
+    drop(directory, "2.json", {"number": 2}, at=now + DAY + 1)
+    drop(directory, "1.json", {"number": 1}, at=now + DAY)
+    assert [event.data["number"] for event in pending(directory)] == [1, 2, 3]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from llmc.core.digest import told_digest
 from llmc.model import Worker
@@ -47,6 +48,35 @@ def is_of_session(worker: Worker, data: Mapping[str, object], at: float) -> bool
     if session and worker.launch:
         return session == worker.launch
     return worker.launched_at_unix is None or at >= worker.launched_at_unix
+
+
+def understood(translate: Callable[[Mapping[str, object]], Report | None], data: Mapping[str, object]) -> Report | None:
+    """What an event file tells. Anything may stand in one: what makes no sense says nothing, and never too much."""
+    try:
+        report = translate(data)
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError):
+        return None
+    if report is None:
+        return None
+    return replace(
+        report,
+        text=_sayable(report.text[:LONGEST_TEXT]),
+        sha256=report.sha256 if _DIGEST.fullmatch(report.sha256) else "",
+        failure=_sayable(report.failure[:LONGEST_NAME]),
+        conversation=report.conversation if _NAME.fullmatch(report.conversation) else "",
+    )
+
+
+LONGEST_TEXT = 16 << 10
+LONGEST_NAME = 100
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+=-]{0,199}")
+"""A conversation is named on a command line when it is taken up again."""
+
+
+def _sayable(text: str) -> str:
+    """JSON can name halves of characters, which no file and no terminal takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def read_report(data: Mapping[str, object]) -> Report | None:

@@ -45,12 +45,13 @@ def _patrol(site: Site) -> PatrolReport:
 
 
 def _ask_daemon(site: Site) -> dict[str, Any]:
-    began = site.now()
+    began, before = site.now(), read_report(site.root.patrol_file)
     Path(site.root.patrol_request).touch()
     until = time.monotonic() + ANSWERED_WITHIN_SECS
     while time.monotonic() < until:
         report = read_report(site.root.patrol_file)
-        if report.get("last_run_unix", 0.0) >= began:
+        # The time of the one before may be of a clock that was set back since.
+        if report != before and report.get("last_run_unix", 0.0) >= began:
             return report
         time.sleep(LOOK_EVERY_SECS)
     raise LlmcError("the daemon does not answer", "see `llmc doctor`, and `llmc status` for whether it runs")

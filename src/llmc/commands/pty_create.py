@@ -6,7 +6,6 @@ import os
 import time
 from argparse import Namespace
 from collections.abc import Mapping
-from pathlib import Path
 
 from llmc.agents.base import LaunchOrder
 from llmc.agents.packs import pack_names
@@ -17,8 +16,11 @@ from llmc.commands.result import Result
 from llmc.config import Config
 from llmc.core.names import shown
 from llmc.errors import LlmcError
+from llmc.perform.launch_files import write_launch_files
 from llmc.perform.programs import installed_program
 from llmc.store.lock import is_held
+from llmc.store.own_directory import make_own_directory
+from llmc.store.spool import make_spool
 from llmc.store.terminals import Terminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
@@ -91,14 +93,9 @@ def _agent(
     launch = agent.launch(order)
     if place.host.which(launch.argv[0]) is None:
         raise LlmcError(f"{launch.argv[0]} is not installed", f"install it, or open a shell: llmc pty create {cwd}")
-    for directory in (settings, spool):
-        place.host.make_dir(directory)
-    for path, content in launch.files.items():
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(content, encoding="utf-8")
-    for path, target in launch.links.items():
-        if not os.path.lexists(path):
-            os.symlink(target, path)
+    make_spool(spool)
+    make_own_directory(settings)
+    write_launch_files(launch)
     argv = launch.argv if len(launch.argv) > 1 else ("env", *launch.argv)
     return argv, {"LLMC_SPOOL": spool, **launch.env}
 

@@ -10,6 +10,7 @@ from llmc.commands.acting import acting_for, catch_up
 from llmc.commands.losses import describe_loss, note_of_foreign
 from llmc.commands.result import Result
 from llmc.core import events as ev
+from llmc.core.clocks import in_order
 from llmc.core.display import age
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.backup import list_backups, make_backup, restore_backup, same_content
@@ -22,12 +23,13 @@ from llmc.site import Site
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    backups = list_backups(site.git, site.root.path, args.worker)
+    listed = list_backups(site.git, site.root.path, args.worker)
+    backups = tuple(sorted(listed, key=lambda each: in_order(each.at_unix, site.now()), reverse=True))
     if args.worker is not None and not backups:
         site.worker(args.worker)  # a name that no backup knows either is a mistake
     if args.list or (args.worker is None and args.backup is None):
-        listed = "\n".join(_line(backup) for backup in backups) or "there are no backups"
-        return Result(listed, [_data(backup) for backup in backups])
+        lines = "\n".join(_line(backup) for backup in backups) or "there are no backups"
+        return Result(lines, [_data(backup) for backup in backups])
     named = _named(backups, args.backup) if args.backup is not None else None
     name = named.worker if named is not None and args.worker is None else args.worker
     _refuse_removed(site, name)

@@ -75,6 +75,8 @@ class Look:
     """By its own reports it is in the middle of a turn: many look idle while a tool runs."""
     heard: bool = False
     """The agent itself reported this very prompt, after the delivery began."""
+    repeated: bool = False
+    """The last prompt that it reported before had the same words: a report may be a second one of that."""
     in_same_turn: bool = False
     """It did so before it reported the end of the turn that it was in: it has put the text aside."""
     told: bool = False
@@ -134,7 +136,7 @@ def advance(progress: Progress, look: Look) -> Next:
         progress = replace(progress, began=look.at, since=look.at, unread_at=look.at)
     if look.gone:
         return progress, _agent_gone(progress, look)
-    if look.heard and progress.attempts:
+    if look.heard and progress.attempts and not (look.repeated and look.holds_text):
         queued = progress.was_in_turn and look.in_same_turn
         return progress, Action(Do.FINISH, Outcome.QUEUED if queued else Outcome.DELIVERED, Proof.HOOK)
     if look.in_mode:

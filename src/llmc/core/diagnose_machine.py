@@ -85,6 +85,10 @@ def root_findings(root: RootHealth) -> Iterator[Finding]:
 
 
 def _access(root: RootHealth) -> Iterator[Finding]:
+    if isinstance(root.replaced, Found):
+        for path in root.replaced.value:
+            what, why = f"{path} is not a directory", "LLMC keeps files of its own there"
+            yield finding("directory-replaced", what, why, subject=path, path=path)
     if isinstance(root.read_only, Found) and root.read_only.value:
         first = root.read_only.value[0]
         what = f"{some(root.read_only.value)} cannot be written to"

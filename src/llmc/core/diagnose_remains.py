@@ -9,7 +9,6 @@ from llmc.core.findings import Finding, counted, finding, some
 from llmc.core.health import Found, RootHealth, StateFacts
 from llmc.model import Session, Worker
 
-CLOCK_SLACK_SECS = 300.0
 LONGEST_TIMER_SECS = 86_400.0
 
 
@@ -20,21 +19,16 @@ def remains_findings(now: float, root: RootHealth) -> Iterator[Finding]:
     yield from _silent(root)
     if isinstance(root.left_over, Found) and root.left_over.value:
         what = f"{counted(len(root.left_over.value), 'file')} belong to nobody: {some(root.left_over.value)}"
-        paths = "\n".join(root.left_over.value)
+        paths = "\0".join(root.left_over.value)  # a name may hold anything else
         yield finding("files-left-over", what, "a worker was removed, or a write was cut short", subject=paths)
 
 
 def _clock(now: float, state: StateFacts) -> Iterator[Finding]:
-    ahead = {name: newest_time(worker) - now for name, worker in state.workers.items()}
-    for name, seconds in ahead.items():
-        if seconds > CLOCK_SLACK_SECS or late_timers(state.workers[name], now):
-            what = f"{name}'s record has times that lie {age(max(seconds, 0.0))} or more in the future"
+    for name, worker in state.workers.items():
+        seconds = state.future.get(name, 0.0)
+        if seconds or late_timers(worker, now):
+            what = f"{name}'s record has times that lie {age(seconds)} or more in the future"
             yield finding("clock-jumped", what, "the clock of this machine was set back", worker=name)
-
-
-def newest_time(worker: Worker) -> float:
-    times = (worker.created_at_unix, worker.last_activity_unix, worker.evidence.at_unix)
-    return max(*times, worker.last_crash_unix or 0.0, worker.rebase_started_at_unix or 0.0)
 
 
 def late_timers(worker: Worker, now: float) -> tuple[str, ...]:

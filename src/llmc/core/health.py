@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from llmc.core.landing import Landing
@@ -85,6 +86,8 @@ class StateFacts:
     patrol_last_run_unix: float | None = None
     problems: tuple[Inconsistency, ...] = ()
     """What contradicts itself, so that no command takes this state."""
+    future: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """The workers whose record in the file has times to come, with how many seconds ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +209,8 @@ class RootHealth:
     tmux_socket: str
     open_paths: Answer[tuple[OpenPath, ...]]
     read_only: Answer[tuple[str, ...]]
+    replaced: Answer[tuple[str, ...]]
+    """Where LLMC keeps a directory of its own and a link or a file stands."""
     space: Answer[Space]
     directories: Answer[tuple[str, ...]]
     settings: Answer[Settings]
@@ -258,6 +263,7 @@ SUBJECTS: Mapping[str, tuple[str, str]] = {
     "spool": ("records", "its agent's reports"),
     "open_paths": ("root", "who may read the root"),
     "read_only": ("root", "whether the root can be written to"),
+    "replaced": ("root", "the directories of the root"),
     "space": ("root", "the free space"),
     "directories": ("worktrees", "the directories of the worktrees"),
     "settings": ("settings", "config.toml"),

@@ -49,6 +49,13 @@ MACHINE_KINDS = (
         "make room on the disk of {path}",
     ),
     Kind("modes-open", WARNING, "root", "other users may look into the root or its state", "`chmod go= {path}`"),
+    Kind(
+        "directory-replaced",
+        ERROR,
+        "root",
+        "a link or a file stands where LLMC keeps a directory of its own; nothing in it is read, written or removed",
+        "`llmc doctor --repair` sets it aside and makes the directory; or move {path} away yourself",
+    ),
     Kind("worktrees-missing", ERROR, "root", "the root has no directory for worktrees any more", "`mkdir {path}`"),
     Kind(
         "config-missing",
@@ -90,14 +97,14 @@ MACHINE_KINDS = (
         "state-inconsistent",
         ERROR,
         "state",
-        "`state.json` contradicts itself: work that waits for review without a commit, times in the future, ...",
+        "`state.json` contradicts itself: work that waits for review without a commit, a session of two workers, ...",
         "`llmc doctor --repair`",
     ),
     Kind(
         "clock-jumped",
         WARNING,
         "state",
-        "times in `state.json` lie in the future, because the clock was set back: ages are wrong and timers late",
+        "times in `state.json` lie in the future, because the clock was set back: they count as now",
         "set the clock right, or `llmc doctor --repair` sets these times to now",
     ),
     Kind(

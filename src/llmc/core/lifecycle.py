@@ -230,5 +230,7 @@ def _with_evidence(before: Worker, move: Move, signal: str, event: ev.Event) -> 
     if move.evident or told != (before.work, before.session, before.turn, before.commit_sha):
         after = replace(after, evidence=Evidence(signal, event.at, move.detail))
     if move.is_activity and not isinstance(event, NO_ACTIVITY):
-        after = replace(after, last_activity_unix=event.at, nudges=0, nudged_at_unix=None)
+        # A report may bear any time: what was known to be later stays.
+        at = max(before.last_activity_unix, event.at)
+        after = replace(after, last_activity_unix=at, nudges=0, nudged_at_unix=None)
     return after

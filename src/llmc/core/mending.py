@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from llmc.core.clocks import not_after
 from llmc.core.diagnose_remains import late_timers
 from llmc.core.effects import LASTING, Deliver
 from llmc.model import Evidence, State, Work, Worker
@@ -31,12 +32,7 @@ def mended(state: State, seen: Mapping[str, Seen], worktrees: str, agent: str, n
         key: _mended_worker(_named(key, worker, worktrees, agent), seen.get(key, Seen()), now)
         for key, worker in state.workers.items()
     }
-    patrol = state.patrol_last_run_unix
-    return replace(
-        state,
-        workers=MappingProxyType(_apart(workers, worktrees)),
-        patrol_last_run_unix=min(patrol, now) if patrol is not None else None,
-    )
+    return replace(state, workers=MappingProxyType(_apart(workers, worktrees)))
 
 
 def _named(key: str, worker: Worker, worktrees: str, agent: str) -> Worker:
@@ -79,22 +75,11 @@ def _mended_worker(worker: Worker, seen: Seen, now: float) -> Worker:
 
 
 def _in_time(worker: Worker, now: float) -> Worker:
+    """All its other times are right since the state was read; see `core/clocks.py`."""
     late = late_timers(worker, now)
     timers = {name: now if name in late else due for name, due in worker.timers.items()}
-    evidence = worker.evidence
-    return replace(
-        worker,
-        created_at_unix=min(worker.created_at_unix, now),
-        last_activity_unix=min(worker.last_activity_unix, now),
-        last_crash_unix=_not_after(worker.last_crash_unix, now),
-        rebase_started_at_unix=_not_after(worker.rebase_started_at_unix, now),
-        evidence=replace(evidence, at_unix=min(evidence.at_unix, now)),
-        timers=MappingProxyType(timers),
-    )
-
-
-def _not_after(at: float | None, now: float) -> float | None:
-    return None if at is None else min(at, now)
+    created = not_after(worker.created_at_unix, now)
+    return replace(worker, created_at_unix=created, timers=MappingProxyType(timers))
 
 
 def without_error(worker: Worker, now: float) -> Worker:

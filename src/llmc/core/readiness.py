@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from llmc.core.clocks import not_after
 from llmc.core.display import age
 
 DEFAULT_STABLE_LOOKS = 3
@@ -84,7 +85,7 @@ class Call:
 
 
 def look_again(standing: Standing | None, look: Look, stable_looks: int) -> tuple[Standing, Call | None]:
-    seen = _first(look) if standing is None else _seen(standing, look)
+    seen = _first(look) if standing is None else _seen(_by_its_clock(standing, look.at), look)
     shown = _shown(look, seen, stable_looks)
     since = seen.since if shown.state == seen.shown.state else look.at
     return _called(replace(seen, shown=shown, since=since), look, stable_looks)
@@ -116,6 +117,13 @@ def is_stable(standing: Standing, stable_looks: int) -> bool:
 def _first(look: Look) -> Standing:
     """Nothing was seen to change yet: it is taken as it looks."""
     return Standing(look.digest, look.at, look.at, 0, look.opinion, look.at)
+
+
+def _by_its_clock(standing: Standing, now: float) -> Standing:
+    """The clock may have been set back since the last look."""
+    busy_since = None if standing.busy_since is None else not_after(standing.busy_since, now)
+    changed_at, since = not_after(standing.changed_at, now), not_after(standing.since, now)
+    return replace(standing, changed_at=changed_at, since=since, busy_since=busy_since)
 
 
 def _seen(standing: Standing, look: Look) -> Standing:

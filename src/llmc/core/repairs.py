@@ -12,6 +12,7 @@ from llmc.core.findings import Finding
 class Do(StrEnum):
     MAKE_DIRECTORY = "make a directory"
     MAKE_WRITABLE = "make writable"
+    REPLACE_DIRECTORY = "replace what is no directory"
     CLOSE_TO_OTHERS = "close to others"
     MEND_CLONE = "mend the clone"
     WRITE_SETTINGS = "write settings"
@@ -59,6 +60,7 @@ class Repair:
 
 _REPAIRS: Mapping[str, tuple[Do, str]] = {
     "worktrees-missing": (Do.MAKE_DIRECTORY, "make the directory {subject}"),
+    "directory-replaced": (Do.REPLACE_DIRECTORY, "set {subject} aside and make the directory"),
     "root-read-only": (Do.MAKE_WRITABLE, "let you write to {subject}"),
     "modes-open": (Do.CLOSE_TO_OTHERS, "keep other users out of {subject}"),
     "clone-broken": (Do.MEND_CLONE, "mend LLMC's clone; if it is gone, copy the source again"),

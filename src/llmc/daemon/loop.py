@@ -37,6 +37,7 @@ from llmc.perform.notices import ERRANDS, servers_of
 from llmc.perform.settle import stop_agent
 from llmc.perform.status_lines import StatusLines
 from llmc.site import Site
+from llmc.store.spool import make_spool
 from llmc.store.status_cache import StatusCache, forget_ended, forget_status
 from llmc.tmux.parsing import Pane
 
@@ -330,7 +331,7 @@ class Daemon:
         self.known[name] = made
         self.to_bring_up.add(name)
         spool = self.site.root.spool(name)
-        self.site.host.make_dir(spool)
+        make_spool(spool)
         self.watch.add(spool, name)
         watch_branch(self.site.root, self.watch, name)
         self._soon(name)

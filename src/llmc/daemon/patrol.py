@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from llmc.core.clocks import elapsed
 from llmc.core.patrol import PatrolReport, told
 from llmc.daemon.journal import EVERYBODY, Journal
 from llmc.errors import LlmcError
@@ -167,7 +168,8 @@ def _look(site: Site) -> Findings:
 def keep_patrol(site: Site, patrol: Patrol) -> PatrolReport:
     """Keeps the report and notes with each worker what was repaired."""
     now = site.now()
-    report = PatrolReport(patrol.began, now - patrol.began, patrol.repaired, all_troubles(site, site.ledger.load()))
+    took, troubles = elapsed(patrol.began, now), all_troubles(site, site.ledger.load())
+    report = PatrolReport(patrol.began, took, patrol.repaired, troubles)
     for name, kinds in patrol.repaired.items():
         site.ledger.note(name, now, "patrol", f"repaired what was missed: {', '.join(kinds)}")
     return keep_report(site.root.patrol_file, report)

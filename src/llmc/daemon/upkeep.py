@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 
+from llmc.core.clocks import surely_past
 from llmc.git.backup import expire_backups
+from llmc.host.clock import read_clock
 from llmc.site import Site
 from llmc.store.spool import sweep
 
@@ -22,7 +24,9 @@ class Upkeep:
             return
         self._due = now + EVERY_SECS
         keep = site.config.backup
-        expire_backups(site.git, site.root.path, keep.keep_days, keep.keep_count, site.now())
+        state = site.ledger.load()
+        past = surely_past(state.clock, read_clock())
+        expire_backups(site.git, site.root.path, keep.keep_days, keep.keep_count, past)
         site.ledger.events.prune(EVENTS_KEPT)
-        for name in site.ledger.load().workers:
-            sweep(site.root.spool(name), site.now() - EVERY_SECS)
+        for name in state.workers:
+            sweep(site.root.spool(name), EVERY_SECS)

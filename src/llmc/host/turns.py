@@ -15,7 +15,7 @@ PAUSE_SECS = 0.001
 def alone(path: str, within: float) -> Iterator[None]:
     """Nobody else who asks for this path is in here. After `within` seconds, or where no file can be, it goes on."""
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     except OSError:
         yield
         return

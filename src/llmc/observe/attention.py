@@ -9,7 +9,8 @@ from pathlib import Path
 from llmc.agents.reports import Report
 from llmc.core.display import one_line
 from llmc.site import Site
-from llmc.store.terminals import write_atomically
+from llmc.store.own_directory import make_own_directory
+from llmc.store.own_file import write_atomically
 from llmc.store.told import told_state
 
 BY_REPORT = {
@@ -48,5 +49,5 @@ def keep_report(path: str, report: Report, at: float) -> None:
 def _write(path: str, state: str, detail: str | None, report: Report, at: float) -> None:
     summary = "" if state in ("READY", "BUSY") else one_line(report.text, LONGEST_SUMMARY)
     data = {"state": state, "detail": detail, "confidence": 1.0, "source": "hook", "at_unix": at, "summary": summary}
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    make_own_directory(str(Path(path).parent))
     write_atomically(Path(path), json.dumps(data))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
+from types import MappingProxyType
 
 from llmc.agents.packs import broken_packs
 from llmc.config import Config, ConfigError, load_config
+from llmc.core.clocks import is_future, newest_time
 from llmc.core.health import (
     Absent,
     Answer,
@@ -22,10 +25,13 @@ from llmc.core.health import (
     StateFacts,
 )
 from llmc.root import Root
+from llmc.store.bad_reports import BAD
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, parse
+from llmc.store.own_directory import is_replaced
 from llmc.store.state_file import StateFile, StateMissingError
 
 PRIVATE = (".", "state.json", "state.json.bak")
+OWN = ("locks", "spool", "agents", "attention")
 WRITTEN = (".", ".git", ".worktrees", "logs", "run", "run/locks", "run/spool")
 
 
@@ -42,6 +48,15 @@ def find_open_paths(root: Root) -> Answer[tuple[OpenPath, ...]]:
 def find_read_only(root: Root) -> Answer[tuple[str, ...]]:
     there = [path for name in WRITTEN if (path := Path(root.path, name)).exists()]
     return Found(tuple(str(path) for path in there if not os.access(path, os.W_OK)))
+
+
+def find_replaced(root: Root, workers: Collection[str]) -> Answer[tuple[str, ...]]:
+    """A root may have its `run` on another disk; what is in there is LLMC's alone."""
+    spools = [root.spool(name) for name in workers]
+    own = [*(root.inside("run", name) for name in OWN), *spools, *(f"{spool}/{BAD}" for spool in spools)]
+    own += [root.settings_dir(name) for name in workers]
+    run = [root.run] if os.path.lexists(root.run) and not os.path.isdir(root.run) else []
+    return Found((*run, *(path for path in own if is_replaced(path))))
 
 
 def look_at_space(root: Root) -> Answer[Space]:
@@ -84,26 +99,28 @@ def look_at_settings(config: Answer[Config]) -> Answer[Settings]:
 def look_at_state(root: Root, now: float) -> Answer[StateFacts]:
     file = StateFile(root.path)
     try:
-        state = file.load()
+        written, state = file.as_written(), file.load()
     except StateMissingError:
         return Absent()
     except StateNewerError as newer:
         return Newer(newer.what)
     except StateInvalidError as invalid:
-        facts = _contradicting(file, now)
+        facts = _contradicting(file)
         return Broken(invalid.what) if facts is None else Found(facts)
     except StateError as broken:
         return Broken(broken.what)
-    return Found(StateFacts(state.workers, state.patrol_last_run_unix))
+    ahead = {name: newest_time(worker) - now for name, worker in written.workers.items()}
+    future = MappingProxyType({name: secs for name, secs in ahead.items() if is_future(now + secs, now)})
+    return Found(StateFacts(state.workers, state.patrol_last_run_unix, future=future))
 
 
-def _contradicting(file: StateFile, now: float) -> StateFacts | None:
+def _contradicting(file: StateFile) -> StateFacts | None:
     """The state whose every field is right and that is refused for what they say together; None for any other."""
     try:
         state = parse(json.loads(file.path.read_bytes()))
     except (StateError, ValueError):
         return None
-    problems = tuple(Inconsistency(each.worker or None, str(each)) for each in check(state, now=now))
+    problems = tuple(Inconsistency(each.worker or None, str(each)) for each in check(state))
     return StateFacts(state.workers, state.patrol_last_run_unix, problems)
 
 

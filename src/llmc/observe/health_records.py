@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+from llmc.core.clocks import elapsed
 from llmc.core.health import Absent, Answer, Daemon, Found, Spool, Unreadable
 from llmc.errors import LlmcError
 from llmc.root import Root
 from llmc.store.landing_journal import LandingJournal
 from llmc.store.lock import is_held, read_holder
-from llmc.store.spool import BAD
+from llmc.store.spool import look_into
 
 
 def look_at_daemon(root: Root) -> Answer[Daemon]:
@@ -33,18 +33,8 @@ def names_acted_for(root: Root) -> Answer[frozenset[str]]:
 
 
 def look_at_spool(root: Root, worker: str, now: float) -> Answer[Spool]:
-    directory = Path(root.spool(worker))
-    times = list(_report_times(directory))
-    bad = len(_files_in(directory / BAD, ".json"))
-    return Found(Spool(len(times), max(0.0, now - min(times, default=now)), bad))
-
-
-def _report_times(directory: Path) -> Iterator[float]:
-    for path in _files_in(directory, ".json"):
-        try:
-            yield path.lstat().st_mtime
-        except FileNotFoundError:
-            continue  # taken just now
+    times, bad = look_into(root.spool(worker))
+    return Found(Spool(len(times), elapsed(min(times, default=now), now), bad))
 
 
 def find_unreadable(root: Root) -> Answer[tuple[Unreadable, ...]]:

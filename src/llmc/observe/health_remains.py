@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from llmc.core.clocks import elapsed, is_older
 from llmc.core.health import Answer, Found, GitLock, StateFacts, Stray, Terminal, Unknown
 from llmc.git.parse import decode
 from llmc.git.runner import Git
@@ -15,6 +16,7 @@ from llmc.host.marks import marked_processes, works_in
 from llmc.observe.health_git import missing_commits
 from llmc.root import Root
 from llmc.store.lock import is_held
+from llmc.store.own_directory import is_own_directory
 
 OLD_LOCK_SECS = 600.0
 OLD_WRITE_SECS = 60.0
@@ -35,14 +37,17 @@ def find_git_locks(root: Root) -> Answer[tuple[GitLock, ...]]:
     """Old ones only, and none while any git runs in the root: an agent's hooks may keep a lock for long."""
     if not Path("/proc/self").exists():
         return Unknown("there is no /proc to tell whether a git runs", covered=True)
-    old = tuple(lock for lock in _locks(Path(root.git_dir)) if lock.age_secs > OLD_LOCK_SECS)
+    now = time.time()
+    found = ((str(path), at) for path, at in _locks(Path(root.git_dir)) if is_older(at, now, OLD_LOCK_SECS))
+    old = tuple(GitLock(path, elapsed(at, now)) for path, at in found)
     return Found(() if old and works_in(root.path, "git") else old)
 
 
-def _locks(git_dir: Path) -> Iterator[GitLock]:
+def _locks(git_dir: Path) -> Iterator[tuple[Path, float]]:
+    """With the time of each."""
     for path in _lock_files(git_dir):
         with suppress(FileNotFoundError):  # given back just now
-            yield GitLock(str(path), time.time() - path.lstat().st_mtime)
+            yield path, path.lstat().st_mtime
 
 
 def _lock_files(git_dir: Path) -> Iterator[Path]:
@@ -73,7 +78,8 @@ def find_left_over(root: Root, state: StateFacts, known: frozenset[str]) -> Answ
 
 def _files_of_workers(root: Root) -> Iterator[Path]:
     for directory, pattern in (("spool", "*"), ("agents", "*"), ("attention", "*.json"), ("locks", "*")):
-        yield from sorted(Path(root.run, directory).glob(pattern))
+        if is_own_directory(root.inside("run", directory)):  # through a link they would be somebody else's
+            yield from sorted(Path(root.run, directory).glob(pattern))
 
 
 def _is_in_use(path: Path) -> bool:
@@ -82,5 +88,5 @@ def _is_in_use(path: Path) -> bool:
 
 def _cut_short(root: Root) -> Iterator[str]:
     for path in (Path(root.inside(name)) for name in CUT_SHORT):
-        if path.is_file() and time.time() - path.stat().st_mtime > OLD_WRITE_SECS:
+        if path.is_file() and is_older(path.stat().st_mtime, time.time(), OLD_WRITE_SECS):
             yield str(path)

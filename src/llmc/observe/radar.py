@@ -7,7 +7,6 @@ others would meet, so two workers are compared by merging these results.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from llmc.git.throw_away import ThrowAwayStore, open_store
 from llmc.model import Worker
 from llmc.observe.branches import upstream_tip
 from llmc.site import Site
+from llmc.store.own_file import write_atomically
 
 LOOKS_KEPT = 500
 """After so many looks the store begins afresh: what the earlier ones wrote is of no use any more."""
@@ -128,7 +128,4 @@ def _clashes(merged: Merge) -> tuple[FileClash, ...]:
 
 def keep(site: Site, document: Document) -> None:
     """A cache that the next look makes anew: atomic for readers, but not worth a sync to disk."""
-    path = Path(site.root.radar_file)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(document), encoding="utf-8")
-    temporary.replace(path)
+    write_atomically(Path(site.root.radar_file), json.dumps(document))

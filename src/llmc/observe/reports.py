@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from llmc.agents.reports import Report, is_of_session
+from llmc.agents.reports import Report, is_of_session, understood
 from llmc.core import events as ev
 from llmc.core.lifecycle import Decision
 from llmc.core.reset_time import reset_time
@@ -19,7 +18,7 @@ from llmc.observe.attention import note_reports
 from llmc.observe.branches import new_work, work_elsewhere
 from llmc.observe.terminals import said_on_screen
 from llmc.site import Site, local_offset
-from llmc.store.spool import SpooledEvent, pending, take
+from llmc.store.spool import SpooledEvent, has_events, pending, take
 
 BATCH = 200
 """So many reports are kept by one save of the state."""
@@ -40,11 +39,7 @@ def tend_reports(site: Site, name: str, most: int = MOST) -> list[Decision]:
 
 
 def has_reports(site: Site, name: str) -> bool:
-    try:
-        with os.scandir(site.root.spool(name)) as entries:
-            return any(entry.name.endswith(".json") and not entry.name.startswith(".") for entry in entries)
-    except FileNotFoundError:
-        return False
+    return has_events(site.root.spool(name))
 
 
 def _batches(directory: str, most: int) -> Iterator[Sequence[SpooledEvent]]:
@@ -63,7 +58,7 @@ def _hear(site: Site, worker: Worker, batch: Iterable[SpooledEvent]) -> list[Dec
     """
     translate = site.agent_of(worker).translate
     new = [spooled for spooled in batch if spooled.mark not in worker.kept_reports]
-    read = [(translate(spooled.data), spooled) for spooled in new]
+    read = [(understood(translate, spooled.data), spooled) for spooled in new]
     told = [(report, spooled) for report, spooled in read if report is not None]
     reports = [(report, s.at_unix) for report, s in told if is_of_session(worker, s.data, s.at_unix)]
     note_reports(site, worker.name, reports)

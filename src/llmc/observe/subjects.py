@@ -13,7 +13,7 @@ from typing import Any
 from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
 from llmc.agents.packs.parse import PackError
 from llmc.agents.registry import agent_named
-from llmc.agents.reports import Report, read_report
+from llmc.agents.reports import Report, read_report, understood
 from llmc.config import Config
 from llmc.core.classify import Pack, Screen, screen_of
 from llmc.core.fusion import QUIET_AFTER_SECS
@@ -84,7 +84,7 @@ class Subject:
     def reported(self) -> Signal | None:
         if self.spool:
             for event in pending(self.spool):
-                report = self.translate(event.data)
+                report = understood(self.translate, event.data)
                 if report is not None:
                     keep_report(self.reports, report, event.at_unix)
                 take(event)

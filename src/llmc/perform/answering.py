@@ -36,6 +36,11 @@ ENDINGS = {
     Ending.TAKEN: (Outcome.DELIVERED, Proof.COMPOSER, ""),
     Ending.STAYS: (Outcome.UNKNOWN, Proof.NONE, "the dialog is still on the screen"),
     Ending.CHANGED: (Outcome.UNDELIVERED, Proof.NONE, "the dialog closed or changed before it was answered"),
+    Ending.LOST: (
+        Outcome.UNKNOWN,
+        Proof.NONE,
+        "the dialog closed or changed while it was answered; look before you answer again",
+    ),
     Ending.STUCK: (Outcome.UNDELIVERED, Proof.NONE, "the mark could not be moved to that option; nothing was chosen"),
 }
 
@@ -68,7 +73,7 @@ def _give(site: Site, worker: Worker, pane: Pane, choice: str, dialog_id: str | 
         )
     cue = shown.reading.matched
     goal = goal_for(dialog, choice, cue.ways if cue is not None else USUAL_WAYS)
-    outcome, proof, reason = ENDINGS[walk_through(site.tmux, agent, pane, goal)]
+    outcome, proof, reason = ENDINGS[walk_through(site, agent, pane, goal)]
     return _Given(told_of(dialog), outcome, proof, reason)
 
 

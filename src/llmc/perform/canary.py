@@ -27,7 +27,7 @@ from llmc.host.base import Host
 from llmc.model import Outcome, Receipt, State, Worker
 from llmc.perform import conversation, sessions
 from llmc.perform.programs import ask_program, installed_program
-from llmc.perform.told import spooled_reports
+from llmc.perform.told import spooled_reports, waiting_now
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import EventLog
@@ -104,11 +104,11 @@ def _tried(site: Site, name: str, agent: Agent, program: InstalledProgram) -> It
         yield _not_started(started)
         return
     yield Check("prompt", Verdict.OK, "its prompt was found")
-    began = site.now()
+    before = waiting_now(site, worker)
     _, receipt = conversation.deliver(site, site.worker(NAME), worker.pending[0], PROMPT)
     yield _delivery(receipt)
     if receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
-        yield _answer(site, agent, began)
+        yield _answer(site, agent, before)
     if agent.reports_events:
         yield _events(site)
 
@@ -140,7 +140,7 @@ def _not_started(result: ev.StepResult) -> Check:
 
 
 def _events(site: Site) -> Check:
-    kinds = dict.fromkeys(report.kind for report, _ in spooled_reports(site, site.worker(NAME), 0.0))
+    kinds = dict.fromkeys(report.kind for report in spooled_reports(site, site.worker(NAME)))
     if not kinds:
         return Check("events", Verdict.DRIFTED, "it has reported nothing: its hooks did not run")
     return Check("events", Verdict.OK, f"it reported {', '.join(kinds)}")
@@ -153,12 +153,12 @@ def _delivery(receipt: Receipt) -> Check:
     return Check("delivery", Verdict.DRIFTED, f"{receipt.outcome.value}: {why}")
 
 
-def _answer(site: Site, agent: Agent, began: float) -> Check:
+def _answer(site: Site, agent: Agent, before: frozenset[str]) -> Check:
     if not agent.reports_events:
         return Check("answer", Verdict.UNKNOWN, "it does not report the end of a turn")
     until = time.monotonic() + ANSWER_SECS
     while time.monotonic() < until:
-        for report, _ in spooled_reports(site, site.worker(NAME), began):
+        for report in spooled_reports(site, site.worker(NAME), besides=before):
             if report.kind == "failure":
                 return Check("answer", Verdict.FAILED, f"its turn failed ({report.failure}): {report.text}")
             if report.kind == "turn_end":

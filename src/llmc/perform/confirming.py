@@ -64,11 +64,11 @@ def _confirm(site: Site, worker: Worker, digest: str) -> Confirmed:
         if verdict.goal is None or screen_digest(screen.text, pane.title, pane.command) != digest:
             return Confirmed.REFUSED
         _log(site, worker, verdict, screen)
-        ending = walk_through(site.tmux, site.agent_of(worker), pane, verdict.goal)
+        ending = walk_through(site, site.agent_of(worker), pane, verdict.goal)
     if ending is Ending.TAKEN:
         site.ledger.apply(worker.name, ev.DialogConfirmed(site.now(), one_line(verdict.asked, 200)))
         return Confirmed.DONE
-    return Confirmed.STAYS if ending is Ending.STAYS else Confirmed.REFUSED
+    return Confirmed.STAYS if ending in (Ending.STAYS, Ending.LOST) else Confirmed.REFUSED
 
 
 def _judge(site: Site, worker: Worker, screen: Screen) -> Verdict:

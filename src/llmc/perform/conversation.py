@@ -20,9 +20,10 @@ from llmc.core.moves.queued import reports_owed
 from llmc.errors import LlmcError
 from llmc.host.watch import Watch, open_watch, wait_for_change
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
-from llmc.perform.told import TURN_ENDS, spooled_reports, turn_is_open
+from llmc.perform.told import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
 from llmc.site import Site
 from llmc.store.lock import FileLock
+from llmc.store.spool import make_spool
 from llmc.store.told import told_state
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
@@ -52,9 +53,12 @@ class Terminal:
     pane: str
     text: str
     digests: frozenset[str]
-    began: float
-    typed: bool
+    typed: bool = False
     """Typed key by key and not pasted: slash commands."""
+    before: frozenset[str] = frozenset()
+    """The marks of the reports that waited when the delivery began: they are of something else."""
+    began: float = 0.0
+    """When the delivery began, where those are not known: the sender was ended."""
 
     def look(self) -> Look:
         now = time.monotonic()
@@ -80,8 +84,9 @@ class Terminal:
             unread=self.site.host.has_unread_input(facts.tty),
             busy=reading.state == "BUSY",
             starting=reading.state == "BUSY" and reading.detail == "starting",
-            in_turn=turn_is_open(self.worker.turn, self._reports(0.0)) and not interrupted,
+            in_turn=turn_is_open(self.worker.turn, spooled_reports(self.site, self.worker)) and not interrupted,
             heard=self.heard(told, reads_lines=reads_lines, busy=reading.state == "BUSY"),
+            repeated=bool(self.digests & set(self.worker.heard_prompts[-1:])),
             in_same_turn=self._heard_in_turn(),
             told=bool(told),
             shown=times_shown(screen, self.text),
@@ -91,7 +96,7 @@ class Terminal:
     def told(self) -> list[str]:
         """What the agent has reported as prompts since the text was sent, in order."""
         now = self.site.worker(self.worker.name).heard_prompts
-        return [*now, *(report.sha256 for report in self._reports(self.began) if report.kind == "prompt")]
+        return [*now, *(report.sha256 for report in self._reports() if report.kind == "prompt")]
 
     def heard(self, told: list[str], *, reads_lines: bool = False, busy: bool = False) -> bool:
         """Of texts with the same words that were sent before and never reported, the reports come first."""
@@ -108,7 +113,7 @@ class Terminal:
     def _heard_in_turn(self) -> bool:
         """Whether its report came before that of the end of the turn."""
         owed = self._owed
-        for report in self._reports(self.began):
+        for report in self._reports():
             if report.kind in TURN_ENDS and not report.background:
                 return False
             if report.kind == "prompt" and report.sha256 in self.digests:
@@ -117,8 +122,9 @@ class Terminal:
                     return True
         return False
 
-    def _reports(self, since: float) -> list[Report]:
-        return [report for report, _ in spooled_reports(self.site, self.worker, since)]
+    def _reports(self) -> list[Report]:
+        """Since the delivery began."""
+        return spooled_reports(self.site, self.worker, since=self.began, besides=self.before)
 
     def _screen(self, screen: str, facts: Pane) -> Screen:
         """Whether a shell is at its prompt is told by the process in the foreground and the cursor."""
@@ -140,8 +146,7 @@ class Terminal:
         return "as it reports" if composer is None and asks_by_report(self.site, self.worker) else None
 
     def _heard_clear(self) -> bool:
-        reports = spooled_reports(self.site, self.worker, self.began)
-        return any((report.kind, report.text) == self.agent.clear_report for report, _ in reports)
+        return any((report.kind, report.text) == self.agent.clear_report for report in self._reports())
 
     def act(self, action: Action, step: Step) -> None:
         tmux = self.tmux
@@ -163,9 +168,9 @@ def asks_by_report(site: Site, worker: Worker) -> bool:
     """Whether the last thing that is known of the agent is its own report that it waits for an answer."""
     if not site.agent_of(worker).screen_unknown:
         return False  # the screen tells better: what was answered is not always reported
-    waiting = spooled_reports(site, worker, 0.0)
+    waiting = spooled_reports(site, worker)
     if waiting:
-        return waiting[-1][0].kind in ("permission", "question")
+        return waiting[-1].kind in ("permission", "question")
     return told_state(site.root.attention_file(worker.name)) == "NEEDS_CONFIRMATION"
 
 
@@ -180,7 +185,8 @@ def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepR
         action, attempts = _send_text(site, worker, step, _shielded(site.agent_of(worker), text))
     if action.outcome is Outcome.UNKNOWN:
         since = _begun_at(site, worker) if step.begun else began
-        action = _written_down(site, worker, text, since) or action
+        with suppress(LlmcError):  # what cannot be looked at proves nothing
+            action = _written_down(site, worker, text, since) or action
     receipt = Receipt(
         action.outcome,
         action.proof,
@@ -233,7 +239,7 @@ def _resume(site: Site, worker: Worker, step: Step, text: str) -> Action:
     """
     pane = site.tmux.panes().get(worker.session_id)
     agent, digests, began = site.agent_of(worker), prompt_digests(text), _begun_at(site, worker)
-    terminal = Terminal(site, worker, agent, site.tmux, pane.id if pane else "", text, digests, began, False)
+    terminal = Terminal(site, worker, agent, site.tmux, pane.id if pane else "", text, digests, began=began)
     if terminal.heard(terminal.told(), reads_lines=pane is not None and site.host.reads_lines(pane.tty)):
         return Action(Do.FINISH, Outcome.DELIVERED, Proof.HOOK)
     if pane is None:
@@ -308,7 +314,9 @@ def _send(
         pane = tmux.pane_of(worker.session_id)
         if pane is None:
             return NOT_RUNNING, 0
-        terminal = Terminal(site, worker, agent, tmux, pane.id, text, digests, site.now(), typed)
+        make_spool(site.root.spool(worker.name))  # an agent whose spool is gone cannot say that it got the text
+        before = waiting_now(site, worker)
+        terminal = Terminal(site, worker, agent, tmux, pane.id, text, digests, typed, before)
         with _signs_of_life(site, worker, pane) as signs:
             return _drive(terminal, signs, step, about_to_paste)
 

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from llmc.core.bundle import Scene, bundle_text
+from llmc.core.clocks import in_order
 from llmc.errors import LlmcError
 from llmc.git.repository import status
 from llmc.model import State, Worker
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.codec import encode
+from llmc.store.own_directory import is_own_directory
 
 KEPT = 50
 """Of all workers together; the newest."""
 PANE_LINES = 100
 SHOWN_FILES = 100
 SHOWN_EVENTS = 30
+_BUNDLE = re.compile(r".+-\d{8}-\d{6}\.txt")
 
 
 def write_bundle(site: Site, worker: Worker, why: str) -> str | None:
@@ -34,7 +38,7 @@ def write_bundle(site: Site, worker: Worker, why: str) -> str | None:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with open(path, "w", encoding="utf-8", errors="replace", opener=_private) as file:
             file.write(text)
-        _forget_old(path.parent)
+        _forget_old(path.parent, now)
     except OSError:
         return None
     return str(path)
@@ -52,11 +56,15 @@ def _is_of(path: Path, worker: str) -> bool:
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
-def _forget_old(directory: Path) -> None:
-    for old in sorted(directory.glob("*.txt"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+def _forget_old(directory: Path, now: float) -> None:
+    """Nothing but bundles: somebody may keep other texts there, or have put a link in its place."""
+    if not is_own_directory(str(directory)):
+        return
+    bundles = [path for path in directory.glob("*.txt") if _BUNDLE.fullmatch(path.name)]
+    for old in sorted(bundles, key=lambda path: in_order(path.lstat().st_mtime, now))[:-KEPT]:
         with suppress(FileNotFoundError):
             old.unlink()
 

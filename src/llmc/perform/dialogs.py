@@ -11,6 +11,7 @@ from llmc.core.composer import times_shown
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.dialogs.navigator import Ending, Look, Walk, advance
 from llmc.core.screen import Screen, screen_of
+from llmc.site import Site
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
 
@@ -32,8 +33,9 @@ def look_at_dialog(tmux: Tmux, agent: Agent, pane: Pane) -> Shown:
     return Shown(facts, screen, read_screen(agent.pack, screen))
 
 
-def walk_through(tmux: Tmux, agent: Agent, pane: Pane, goal: Goal) -> Ending:
+def walk_through(site: Site, agent: Agent, pane: Pane, goal: Goal) -> Ending:
     """Takes the option. The caller holds the terminal's lock and has just seen the dialog."""
+    tmux = site.tmux
     tmux.leave_copy_mode(pane.id)
     walk, before = Walk(goal), ""
     while True:
@@ -44,7 +46,8 @@ def walk_through(tmux: Tmux, agent: Agent, pane: Pane, goal: Goal) -> Ending:
         before = before if walk.typed else seen.screen.text
         shows = bool(walk.typed) and times_shown(seen.screen.text, walk.typed) > times_shown(before, walk.typed)
         dialog = None if seen.pane.dead else seen.reading.dialog
-        walk, action = advance(walk, Look(time.monotonic(), dialog, shows))
+        unread = site.host.has_unread_input(seen.pane.tty)
+        walk, action = advance(walk, Look(time.monotonic(), dialog, shows, unread))
         if action.ending is not None:
             return action.ending
         try:
@@ -53,5 +56,5 @@ def walk_through(tmux: Tmux, agent: Agent, pane: Pane, goal: Goal) -> Ending:
             if action.key:
                 tmux.press(pane.id, action.key)
         except PaneGoneError:
-            return Ending.CHANGED
+            return Ending.LOST
         time.sleep(LOOK_EVERY_SECS)

@@ -12,7 +12,7 @@ from llmc.core.digest import screen_digest
 from llmc.core.interruption import Action, Ended, Look, Progress, Witness, advance
 from llmc.model import Session, Turn, Worker
 from llmc.perform.conversation import lock_terminal
-from llmc.perform.told import TURN_ENDS, spooled_reports, turn_is_open
+from llmc.perform.told import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
 from llmc.site import Site
 from llmc.tmux.server import PaneGoneError
 
@@ -50,14 +50,14 @@ def _drive(site: Site, worker: Worker, within: float) -> Action:
         return Action(ended=Ended.IDLE, reason="its agent does not run")
     keys = agent.interrupt_keys
     progress = Progress(len(keys), within, keeps_draft=set(keys) == {"Escape"})
-    pressed_at: float | None = None
+    before: frozenset[str] | None = None
     while True:
         try:
-            progress, action = advance(progress, _look(site, worker, agent, pane.id, pressed_at))
+            progress, action = advance(progress, _look(site, worker, agent, pane.id, before))
             if action.ended is not None:
                 return action
             if action.key is not None:
-                pressed_at = pressed_at or site.now()
+                before = waiting_now(site, worker) if before is None else before
                 site.tmux.leave_copy_mode(pane.id)
                 site.tmux.press(pane.id, keys[action.key])
         except PaneGoneError:
@@ -65,7 +65,8 @@ def _drive(site: Site, worker: Worker, within: float) -> Action:
         time.sleep(LOOK_EVERY_SECS)
 
 
-def _look(site: Site, worker: Worker, agent: Agent, pane: str, pressed_at: float | None) -> Look:
+def _look(site: Site, worker: Worker, agent: Agent, pane: str, before: frozenset[str] | None) -> Look:
+    """`before` are the marks of the reports that waited when the first key was pressed; None before that."""
     now = time.monotonic()
     try:
         facts, text = site.tmux.look(pane)
@@ -73,8 +74,8 @@ def _look(site: Site, worker: Worker, agent: Agent, pane: str, pressed_at: float
         return Look(now, gone=True)
     screen = screen_of(text, title=facts.title)
     reading = read_screen(agent.pack, screen)
-    reports = [report for report, _ in spooled_reports(site, worker, 0.0)]
-    told = [] if pressed_at is None else [report for report, _ in spooled_reports(site, worker, pressed_at)]
+    reports = spooled_reports(site, worker)
+    told = [] if before is None else spooled_reports(site, worker, besides=before)
     return Look(
         now,
         facts.dead,

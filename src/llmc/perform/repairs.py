@@ -20,6 +20,7 @@ from llmc.perform.sessions import end_strays
 from llmc.perform.settle import Settled, ask, settle
 from llmc.store.event_log import EventLog, LoggedEvent
 from llmc.store.lock import FileLock
+from llmc.store.own_directory import is_replaced
 from llmc.store.state_file import StateFile
 
 DAEMON_LOCK_SECS = 1.0
@@ -61,6 +62,16 @@ def _make_directory(means: Means, repair: Repair) -> str:
     return f"made {repair.subject}"
 
 
+def _replace_directory(means: Means, repair: Repair) -> str:
+    path = repair.subject
+    if not is_replaced(path):
+        return f"{path} is a directory again"
+    kept = f"{means.aside}/{os.path.relpath(path, means.root.path).replace('/', '-')}"
+    means.host.move(path, kept)
+    means.host.make_dir(path)
+    return f"what stood there is {kept} now"
+
+
 def _make_writable(means: Means, repair: Repair) -> str:
     path = Path(repair.subject)
     path.chmod(path.stat().st_mode | 0o700)
@@ -86,7 +97,7 @@ def _set_log_aside(means: Means, repair: Repair) -> str:
 
 
 def _remove_files(means: Means, repair: Repair) -> str:
-    paths = repair.subject.split("\n")
+    paths = repair.subject.split("\0")
     for path in paths:
         means.host.remove_tree(path)
     return f"removed {len(paths)}"
@@ -197,6 +208,7 @@ def _end_strays(means: Means, repair: Repair) -> str:
 _WAYS: Mapping[Do, Callable[[Means, Repair], str]] = {
     Do.MAKE_DIRECTORY: _make_directory,
     Do.MAKE_WRITABLE: _make_writable,
+    Do.REPLACE_DIRECTORY: _replace_directory,
     Do.CLOSE_TO_OTHERS: _close_to_others,
     Do.SET_LOG_ASIDE: _set_log_aside,
     Do.REMOVE_FILES: _remove_files,

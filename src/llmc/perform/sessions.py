@@ -18,11 +18,15 @@ from llmc.host.marks import marked_processes
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
 from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
+from llmc.perform.launch_files import write_launch_files
 from llmc.perform.programs import forget_installed, installed_program
 from llmc.perform.starting import Ended, wait_until_ready
 from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
 from llmc.store.lock import is_held
+from llmc.store.own_directory import make_own_directory
+from llmc.store.own_file import write_atomically
+from llmc.store.spool import make_spool
 from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane, last_words
 
@@ -130,18 +134,12 @@ def _order(site: Site, worker: Worker, program: InstalledProgram, resume: str) -
 
 
 def _launch(site: Site, worker: Worker, step: Step, launch: Launch, resume: str) -> Pane:
-    for directory in (site.root.settings_dir(worker.name), site.root.spool(worker.name)):
-        site.host.make_dir(directory)
-    for path, content in launch.files.items():
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(content, encoding="utf-8")
-    for path, target in launch.links.items():
-        if not os.path.lexists(path):
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            os.symlink(target, path)
+    make_spool(site.root.spool(worker.name))
+    make_own_directory(site.root.settings_dir(worker.name))
+    write_launch_files(launch)
     defaults = site.config.defaults
     size = (defaults.terminal_width, defaults.terminal_height)
-    Path(site.root.tmux_configuration).write_text(configuration(*size))
+    write_atomically(Path(site.root.tmux_configuration), configuration(*size))
     site.tmux.start(site.root.tmux_configuration)
     session = _new_session(site, worker, step, resume)
     env = {

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.agents.packs import FALLBACK
-from llmc.agents.reports import is_of_session
 from llmc.core import events as ev
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.digest import screen_digest
@@ -17,8 +16,8 @@ from llmc.core.starting import Failed, Look, Manners, Progress, Ready, Waits, ad
 from llmc.model import Step, Worker
 from llmc.perform.conversation import lock_terminal
 from llmc.perform.dialogs import Shown, look_at_dialog, walk_through
+from llmc.perform.told import spooled_reports
 from llmc.site import Site
-from llmc.store.spool import peek
 from llmc.tmux.parsing import Pane, last_words
 from llmc.tmux.server import PaneGoneError
 
@@ -55,7 +54,7 @@ def wait_until_ready(
         match action:
             case Goal():
                 with lock_terminal(site, worker), suppress(PaneGoneError):
-                    walk_through(site.tmux, agent, pane, action)
+                    walk_through(site, agent, pane, action)
             case Ready():
                 return ev.SessionReady(site.now(), step.id, action.reported, hint=action.hint)
             case Waits():
@@ -93,9 +92,8 @@ def _look(site: Site, worker: Worker, agent: Agent, shown: Shown) -> Look:
 
 
 def _reported_start(site: Site, worker: Worker, agent: Agent) -> bool:
-    reports = peek(site.root.spool(worker.name), since_unix=(worker.launched_at_unix or 0.0) - 1)
-    found = (agent.translate(data) for data, at in reports if is_of_session(worker, data, at))
-    return any(report is not None and report.kind == "session_start" for report in found)
+    since = (worker.launched_at_unix or 0.0) - 1
+    return any(report.kind == "session_start" for report in spooled_reports(site, worker, since=since))
 
 
 def waits(site: Site, step: Step, action: Waits) -> ev.StartWaits:

@@ -15,9 +15,8 @@ from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from llmc.errors import LlmcError
-from llmc.model import SCHEMA, Json, State, Work, Worker
+from llmc.model import SCHEMA, Clock, Json, State, Work, Worker
 
-DAY = 86_400.0
 SHOWN_PROBLEMS = 5
 
 
@@ -58,13 +57,14 @@ def encode(state: State) -> dict[str, Json]:
         "workers": {key: {"status": worker.status, **_plain_fields(worker)} for key, worker in state.workers.items()},
         "last_reviewed_worker": state.last_reviewed_worker,
         "patrol_last_run_unix": state.patrol_last_run_unix,
+        "clock": _plain(state.clock),
     }
 
 
-def decode(data: object, *, now: float, source: str = "state.json") -> State:
+def decode(data: object, *, source: str = "state.json") -> State:
     """The state, or StateInvalidError with everything that is wrong, or StateNewerError."""
     state = parse(data, source=source)
-    if problems := check(state, now=now):
+    if problems := check(state):
         raise StateInvalidError(source, problems)
     return state
 
@@ -81,24 +81,19 @@ def parse(data: object, *, source: str = "state.json") -> State:
             workers[key] = Worker(**values)
     if problems:
         raise StateInvalidError(source, problems)
-    return State(MappingProxyType(workers), top.get("last_reviewed_worker"), top.get("patrol_last_run_unix"))
+    reviewed, patrol, clock = (top.get(name) for name in ("last_reviewed_worker", "patrol_last_run_unix", "clock"))
+    return State(MappingProxyType(workers), reviewed, patrol, clock)
 
 
-def check(state: State, *, now: float) -> list[Problem]:
+def check(state: State) -> list[Problem]:
     """What contradicts itself in a state whose every single field is right."""
-    problems = [problem for key, worker in state.workers.items() for problem in _check_worker(key, worker, now)]
+    problems = [problem for key, worker in state.workers.items() for problem in _check_worker(key, worker)]
     problems += _shared(state, "session_id")
     problems += _shared(state, "worktree_path")
-    if _is_future(state.patrol_last_run_unix, now):
-        problems.append(Problem("", "patrol_last_run_unix", _FUTURE))
     return problems
 
 
-_FUTURE = "lies more than a day in the future"
-_TIMES = ("created_at_unix", "last_activity_unix", "last_crash_unix", "rebase_started_at_unix", "nudged_at_unix")
-
-
-def _check_worker(key: str, worker: Worker, now: float) -> Iterator[Problem]:
+def _check_worker(key: str, worker: Worker) -> Iterator[Problem]:
     if worker.name != key:
         yield Problem(key, "name", f"is {worker.name!r}, but it stands under {key!r}")
     if "/" in key or "\0" in key or key.startswith("."):
@@ -108,8 +103,6 @@ def _check_worker(key: str, worker: Worker, now: float) -> Iterator[Problem]:
             yield Problem(key, field, "is empty")
     if worker.work is Work.NEEDS_REVIEW and not worker.commit_sha:
         yield Problem(key, "commit_sha", "is missing, although the work is needs_review")
-    times = {field: getattr(worker, field) for field in _TIMES} | {"evidence": worker.evidence.at_unix}
-    yield from (Problem(key, field, _FUTURE) for field, at in times.items() if _is_future(at, now))
 
 
 def _shared(state: State, field: str) -> Iterator[Problem]:
@@ -119,10 +112,6 @@ def _shared(state: State, field: str) -> Iterator[Problem]:
         if value in owners:
             yield Problem(key, field, f"{value!r} belongs to {owners[value]} too")
         owners[value] = key
-
-
-def _is_future(at: float | None, now: float) -> bool:
-    return at is not None and at > now + DAY
 
 
 # Schema 0 is the format before the work and the session were told apart: one `status`, no `schema`.
@@ -330,4 +319,5 @@ _STATE: dict[str, Reader] = {
     "workers": _by_name(lambda raw: raw),
     "last_reviewed_worker": _optional(_text),
     "patrol_last_run_unix": _optional(_number),
+    "clock": _optional(_object_of(Clock)),
 }

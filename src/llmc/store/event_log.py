@@ -20,6 +20,7 @@ from urllib.parse import quote
 from llmc.errors import LlmcError
 from llmc.model import Json
 from llmc.store.lock import FileLock
+from llmc.store.own_file import stand_aside
 
 MIGRATIONS = (
     (
@@ -146,6 +147,7 @@ class EventLog:
             self.close()
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._names_lock():
+                stand_aside(self.path)  # SQLite would follow a link
                 self._database = sqlite3.connect(
                     self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
                 )

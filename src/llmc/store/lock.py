@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from llmc.errors import LlmcError
+from llmc.store.own_file import open_own, open_regular, read_own
 
 FIRST_PAUSE = 0.001
 LONGEST_PAUSE = 0.025
@@ -94,7 +95,7 @@ class FileLock:
 
     def _attempt(self) -> bool:
         with disk_errors(self.path):
-            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fd = open_own(self.path, os.O_RDWR | os.O_CREAT)  # whoever has a lock writes into its file
             try:
                 taken = self._lock(fd)
             except BaseException:
@@ -130,11 +131,13 @@ class FileLock:
 def is_held(path: Path | str) -> Holder | None:
     """Who holds the lock now; None when nobody does."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = open_regular(path, os.O_RDONLY)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise disk_error(path, error) from error
+    if fd is None:
+        return None
     try:
         return None if try_flock(fd, fcntl.LOCK_SH) else read_holder(path)
     finally:
@@ -144,7 +147,7 @@ def is_held(path: Path | str) -> Holder | None:
 def read_holder(path: Path | str) -> Holder:
     """What the file says, whether or not the lock is still held."""
     try:
-        said = json.loads(Path(path).read_bytes())
+        said = json.loads(read_own(path))
         return Holder(int(said["pid"]), str(said["command"]), float(said["since_unix"]))
     except (OSError, ValueError, KeyError, TypeError):
         return Holder(0, "", 0.0)

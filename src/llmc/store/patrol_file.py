@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from llmc.core.patrol import PatrolReport, with_counts
+from llmc.store.own_file import write_atomically
 
 
 def read_report(path: str) -> dict[str, Any]:
@@ -27,9 +27,7 @@ def keep_report(path: str, report: PatrolReport) -> PatrolReport:
     known = {kind: n for kind, n in counts.items() if isinstance(n, int)} if isinstance(counts, dict) else {}
     runs = before.get("runs")
     whole = with_counts(report, known, runs if isinstance(runs, int) else 0)
-    temporary = Path(f"{path}.{os.getpid()}")
-    temporary.write_text(json.dumps(plain_report(whole)), encoding="utf-8")
-    temporary.replace(path)
+    write_atomically(Path(path), json.dumps(plain_report(whole)))
     return whole
 
 

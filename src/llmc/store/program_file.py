@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from llmc.core.program import InstalledProgram
+from llmc.store.own_file import write_atomically
 
 KEPT_FOR_SECS = 86_400.0
 """A program behind a shim (asdf, mise, volta) changes while the shim stays the same."""
@@ -69,11 +70,9 @@ def keep_program(
         "options": {command: dict(options) for command, options in program.options.items()},
     }
     path = _file(directory, binary)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(said), encoding="utf-8")
-        temporary.replace(path)
+        write_atomically(path, json.dumps(said))
 
 
 def forget_program(directory: str, binary: Binary) -> None:

@@ -114,7 +114,7 @@ def read_statuses(directory: str) -> dict[str, dict[str, Any]]:
     """What is known of each terminal, workers' included; empty for one that nobody has looked at yet."""
     found: dict[str, dict[str, Any]] = {}
     try:
-        names = sorted(entry.name for entry in os.scandir(directory) if entry.is_dir())
+        names = sorted(entry.name for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False))
     except OSError:
         return found
     for name in names:
@@ -131,7 +131,7 @@ def read_daemon_pid(lock: str) -> int | None:
     import fcntl
 
     try:
-        fd = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:

@@ -1,4 +1,8 @@
-"""The events that agents report: one file each, dropped into a directory, taken in the order in which they came."""
+"""The events that agents report: one file each, dropped into a directory, taken in the order in which they came.
+
+Anything may turn up in a spool: agents run as the same user. Nothing in it is followed, nothing is waited for, and
+what is no event goes to `bad/`, where it holds up nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +13,28 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from llmc.core.clocks import in_order, is_older, not_after
+from llmc.store.bad_reports import BAD, count_bad, set_aside, stands_aside
 from llmc.store.lock import disk_errors
+from llmc.store.own_directory import is_replaced, make_own_directory, opened
 
 MAX_EVENT_BYTES = 4 << 20
 MAX_BATCH_BYTES = 16 << 20
-KEPT_BAD = 50
-KEPT_BYTES = 64 << 10
-BAD = "bad"
+MOST_LOOKED_AT = 50_000
+"""Of a flood, so many files are sorted at once."""
+MOST_SET_ASIDE = 1000
+MOST_PEEKED = 500
 
 
 @dataclass(frozen=True, slots=True)
 class SpooledEvent:
-    """One report; `at_unix` is when its file was written."""
+    """One report; `at_unix` is when its file was written, or when it was seen if that is said to be still to come."""
 
     name: str
     at_unix: float
@@ -40,105 +49,201 @@ class _BadEventError(Exception):
 
 
 def make_spool(directory: Path | str) -> None:
-    with disk_errors(directory):
-        Path(directory).mkdir(mode=0o700, parents=True, exist_ok=True)
+    """What stands in its place goes aside into it."""
+    path = os.fspath(directory)
+    with disk_errors(path):
+        make_own_directory(os.path.dirname(path))
+        if not is_replaced(path):
+            Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
+            return
+        new = f"{path}.new-{time.time_ns()}"
+        os.mkdir(new, 0o700)
+        with opened(new) as spool:
+            assert spool is not None
+            stands_aside(path, spool)
+        os.rename(new, path)
 
 
 def pending(directory: Path | str, *, limit: int = 256) -> list[SpooledEvent]:
     """The oldest events, `limit` at most: take them and ask again. Empty only when nothing is left.
 
-    What is not an event goes to `bad/` with a note, so that it holds up nothing.
+    What is not an event goes aside with a note. Of a flood of that, some is left for the next time.
     """
-    with disk_errors(directory):
-        while files := heapq.nsmallest(limit, _files(directory)):
-            if events := _read_batch(directory, files):
-                return events
-        return []
+    path = os.fspath(directory)
+    with disk_errors(path):
+        if is_replaced(path) or is_replaced(os.path.dirname(path)):
+            make_spool(path)
+        with _opened(path) as spool:
+            return _pending(path, spool, limit) if spool is not None else []
+
+
+def _pending(path: str, spool: int, limit: int) -> list[SpooledEvent]:
+    tried: set[str] = set()
+    while len(tried) < MOST_SET_ASIDE:
+        files = heapq.nsmallest(limit, (file for file in _files(spool) if file.name not in tried))
+        events, bad = _read_batch(path, spool, files)
+        set_aside(spool, bad)
+        tried.update(bad)
+        if events or not bad:
+            return events
+    return []
 
 
 def take(event: SpooledEvent) -> None:
     """Removes an event that was dealt with."""
-    path = os.path.join(event.directory, event.name)
-    with disk_errors(path), suppress(FileNotFoundError):
-        os.unlink(path)
+    with disk_errors(event.directory), _opened(event.directory) as spool, suppress(FileNotFoundError):
+        if spool is not None:
+            os.unlink(event.name, dir_fd=spool)
 
 
-def sweep(directory: Path | str, older_than_unix: float) -> None:
-    """Removes what writers have begun and never finished: they were ended on the way."""
-    with disk_errors(directory), suppress(FileNotFoundError), os.scandir(directory) as entries:
-        for entry in entries:
-            if entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
-                with suppress(FileNotFoundError):
-                    if entry.stat(follow_symlinks=False).st_mtime < older_than_unix:
-                        os.unlink(entry.path)
+def sweep(directory: Path | str, older_than_secs: float) -> None:
+    """Removes what writers have begun and never finished, and sets aside what nobody writes there."""
+    path = os.fspath(directory)
+    now = time.time()
+    with disk_errors(path), _opened(path) as spool:
+        if spool is None:
+            return
+        strangers: dict[str, str] = {}
+        for entry in _entries(spool):
+            with suppress(FileNotFoundError):
+                status = entry.stat(follow_symlinks=False)
+                if not is_older(status.st_mtime, now, older_than_secs):
+                    continue
+                if entry.name.startswith(".") and stat.S_ISREG(status.st_mode):
+                    os.unlink(entry.name, dir_fd=spool)
+                elif entry.name != BAD and not _is_event(entry.name):
+                    strangers[entry.name] = "not a report"
+            if len(strangers) == MOST_SET_ASIDE:
+                break
+        set_aside(spool, strangers)
 
 
-def peek(directory: Path | str, *, since_unix: float = 0.0) -> list[tuple[dict[str, object], float]]:
-    """What came in since then and waits, with the time of each, in order; everything stays where it is."""
+def peek(
+    directory: Path | str, *, since_unix: float = 0.0, besides: frozenset[str] = frozenset()
+) -> list[SpooledEvent]:
+    """What came in since then and waits, in order, without those of these marks; everything stays where it is.
+
+    Of a flood, the newest.
+    """
+    path = os.fspath(directory)
     found = []
-    with disk_errors(directory):
-        for file in sorted(file for file in _files(directory) if file.mtime_ns >= since_unix * 1e9):
+    with disk_errors(path), _opened(path) as spool:
+        if spool is None:
+            return []
+        wanted = (file for file in _files(spool) if file.at_unix >= since_unix and _mark(file) not in besides)
+        for file in sorted(heapq.nlargest(MOST_PEEKED, wanted)):
             with suppress(FileNotFoundError, _BadEventError):
-                event = _read(directory, file)
-                found.append((event.data, event.at_unix))
+                found.append(_read(path, spool, file))
     return found
+
+
+def marks(directory: Path | str) -> frozenset[str]:
+    """Of all that waits: what comes in later has another."""
+    path = os.fspath(directory)
+    with disk_errors(path), _opened(path) as spool:
+        return frozenset(_mark(file) for file in _files(spool)) if spool is not None else frozenset()
+
+
+def look_into(directory: Path | str) -> tuple[list[float], int]:
+    """The times of what waits, and how much was set aside."""
+    with _opened(os.fspath(directory)) as spool:
+        if spool is None:
+            return [], 0
+        return [file.at_unix for file in _files(spool)], count_bad(spool)
+
+
+def has_events(directory: Path | str) -> bool:
+    with _opened(os.fspath(directory)) as spool:
+        return spool is not None and any(_is_event(entry.name) for entry in _entries(spool))
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[int | None]:
+    """The spool; None when there is none, or when it, or the directory of all spools, is a link."""
+    directory, name = os.path.split(path)
+    with opened(directory) as spools:
+        if spools is None:
+            yield None
+            return
+        with opened(name, within=spools) as spool:
+            yield spool
 
 
 class _File(NamedTuple):
     """In the order in which events are taken; a tuple, because a flood is sorted again for each batch."""
 
+    order: tuple[bool, float]
     mtime_ns: int
     name: str
     size: int
     ctime_ns: int
     inode: int
+    seen_unix: float
+
+    @property
+    def at_unix(self) -> float:
+        return not_after(self.mtime_ns / 1e9, self.seen_unix)
 
 
-def _files(directory: Path | str) -> Iterator[_File]:
+def _is_event(name: str) -> bool:
     """Writers use other names until a file is complete, and then give it one that ends in `.json`."""
-    with suppress(FileNotFoundError), os.scandir(directory) as entries:
-        for entry in entries:
-            if entry.name.endswith(".json") and not entry.name.startswith("."):
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue  # taken meanwhile
-                yield _File(status.st_mtime_ns, entry.name, status.st_size, status.st_ctime_ns, status.st_ino)
+    return name.endswith(".json") and not name.startswith(".")
 
 
-def _read_batch(directory: Path | str, files: list[_File]) -> list[SpooledEvent]:
-    events = []
+def _entries(spool: int) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(spool) as entries:
+        yield from entries
+
+
+def _files(spool: int) -> Iterator[_File]:
+    now = time.time()
+    for entry in islice((entry for entry in _entries(spool) if _is_event(entry.name)), MOST_LOOKED_AT):
+        try:
+            found = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue  # taken meanwhile
+        at = in_order(found.st_mtime, now)
+        yield _File(at, found.st_mtime_ns, entry.name, found.st_size, found.st_ctime_ns, found.st_ino, now)
+
+
+def _read_batch(path: str, spool: int, files: list[_File]) -> tuple[list[SpooledEvent], dict[str, str]]:
+    """The events, and what the others are."""
+    events: list[SpooledEvent] = []
+    bad: dict[str, str] = {}
     size = 0
     for file in files:
         with suppress(FileNotFoundError):
             try:
-                events.append(_read(directory, file))
-            except _BadEventError as bad:
-                _set_aside(Path(directory), file.name, str(bad))
+                events.append(_read(path, spool, file))
+            except _BadEventError as why:
+                bad[file.name] = str(why)
         size += file.size
         if size > MAX_BATCH_BYTES:
             break
-    return events
+    return events, bad
 
 
-def _read(directory: Path | str, file: _File) -> SpooledEvent:
+def _read(path: str, spool: int, file: _File) -> SpooledEvent:
     try:
-        data = json.loads(_content(os.path.join(directory, file.name)))
+        data = json.loads(_content(spool, file.name))
     except (ValueError, RecursionError) as error:
         raise _BadEventError(f"not JSON: {error}") from error
     if not isinstance(data, dict):
         raise _BadEventError("not a JSON object")
-    return SpooledEvent(file.name, file.mtime_ns / 1e9, data, str(directory), _mark(file))
+    return SpooledEvent(file.name, file.at_unix, data, path, _mark(file))
 
 
 def _mark(file: _File) -> str:
-    return hashlib.blake2b(f"{file.ctime_ns} {file.inode} {file.name}".encode(), digest_size=8).hexdigest()
+    told = f"{file.ctime_ns} {file.inode} ".encode() + os.fsencode(file.name)
+    return hashlib.blake2b(told, digest_size=8).hexdigest()
 
 
-def _content(path: str) -> bytes:
+def _content(spool: int, name: str) -> bytes:
+    """Follows no link, and does not wait for the other end of a pipe."""
     try:
-        with open(path, "rb", opener=_open_as_it_is) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=spool)
+        with open(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise _BadEventError("not a file")
             content = file.read(MAX_EVENT_BYTES + 1)
     except FileNotFoundError:
@@ -148,24 +253,3 @@ def _content(path: str) -> bytes:
     if len(content) > MAX_EVENT_BYTES:
         raise _BadEventError(f"larger than {MAX_EVENT_BYTES} bytes")
     return content
-
-
-def _open_as_it_is(path: str, flags: int) -> int:
-    """Follows no link, and does not wait for the other end of a pipe."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
-
-
-def _set_aside(directory: Path, name: str, why: str) -> None:
-    bad = directory / BAD
-    bad.mkdir(mode=0o700, exist_ok=True)
-    kept_as = bad / f"{time.time_ns()}.json"
-    (directory / name).rename(kept_as)
-    with suppress(OSError):
-        if kept_as.is_file() and not kept_as.is_symlink() and kept_as.stat().st_size > 2 * MAX_EVENT_BYTES:
-            os.truncate(kept_as, KEPT_BYTES)  # its beginning tells what it was
-    with suppress(OSError):  # a full disk must not stop the queue
-        kept_as.with_suffix(".note").write_text(f"{name}: {why}\n", encoding="utf-8", errors="backslashreplace")
-    for old in sorted(bad.glob("*.json"))[:-KEPT_BAD]:
-        for file in (old, old.with_suffix(".note")):
-            with suppress(OSError):
-                file.unlink()

@@ -16,7 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from llmc.model import State
+from llmc.core.clocks import following, in_present
+from llmc.host.clock import read_clock
+from llmc.model import Clock, State
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, decode, encode, parse
 from llmc.store.lock import DiskError, FileLock, disk_error, disk_errors
 
@@ -44,7 +46,9 @@ class StateExistsError(StateError):
 class StateFile:
     """The state of one LLMC root."""
 
-    def __init__(self, root: Path | str, *, lock_timeout: float = 10.0, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, root: Path | str, *, lock_timeout: float = 10.0, clock: Callable[[], Clock] = read_clock
+    ) -> None:
         self.root = Path(root)
         self.path = self.root / "state.json"
         self.backup_path = self.root / "state.json.bak"
@@ -66,10 +70,15 @@ class StateFile:
             if known is None or known[0] != raw:
                 # Kept in a name of its own: another thread may put something newer in its place meanwhile.
                 self._known = known = raw, self._decode(raw, self.path)
-            return known[1]
+            return in_present(known[1], self._clock())
+
+    def as_written(self) -> State:
+        """With the times that stand in the file, whatever has become of the clock since."""
+        with self._advice():
+            return self._decode(_read_regular(self.path), self.path)
 
     def load_backup(self) -> State:
-        return self._decode(_read_regular(self.backup_path), self.backup_path)
+        return in_present(self._decode(_read_regular(self.backup_path), self.backup_path), self._clock())
 
     def transact(self, change: Change) -> State:
         """Under the lock: reload, change, check, save if something differs. What raises leaves everything as it was."""
@@ -81,7 +90,7 @@ class StateFile:
         with self._lock_existing():
             with self._advice():
                 before = parse(_from_json(_read_regular(self.path), self.path), source=str(self.path))
-            return self._apply(change, before)
+            return self._apply(lambda state: change(in_present(state, self._clock())), before)
 
     def create(self, state: State | None = None, *, overwrite: bool = False) -> State:
         """The first state. With `overwrite`, what stands there is set aside under another name, not deleted."""
@@ -91,7 +100,7 @@ class StateFile:
         with self._lock():
             if not overwrite:
                 self._refuse_to_overwrite()
-            state = self._checked(state, State())
+            state = self._dated(self._checked(state, State()), None)
             with disk_errors(self.path):
                 _set_aside(self.path)
                 self._write(_to_json(state))
@@ -117,14 +126,14 @@ class StateFile:
         """
         with self._lock_existing():
             backup = self.load_backup()
-            state = self._checked(change(backup), backup)
+            state = self._dated(self._checked(change(backup), backup), backup.clock)
             with disk_errors(self.path):
                 _set_aside(self.path)
                 self._write(_to_json(state))
         return state
 
     def _decode(self, raw: bytes, path: Path) -> State:
-        return decode(_from_json(raw, path), now=self._clock(), source=str(path))
+        return decode(_from_json(raw, path), source=str(path))
 
     @contextmanager
     def _advice(self) -> Iterator[None]:
@@ -143,7 +152,7 @@ class StateFile:
     def _usable_backup(self) -> str:
         try:
             self.load_backup()
-            seconds = self._clock() - self.backup_path.stat().st_mtime
+            seconds = self._clock().unix - self.backup_path.stat().st_mtime
         except (StateError, DiskError, OSError):
             return ""
         return f"`llmc doctor --repair` can restore {self.backup_path.name} ({_age(seconds)} old)"
@@ -172,6 +181,7 @@ class StateFile:
         after = self._checked(change(before), before)
         if after == before:
             return before
+        after = self._dated(after, before.clock)
         data = _to_json(after)
         with disk_errors(self.path):
             self._write(data, keep_previous=True)
@@ -184,9 +194,12 @@ class StateFile:
         read_again = parse(encode(replace(after, workers=changed)), source="the new state")
         workers = {key: read_again.workers.get(key, worker) for key, worker in after.workers.items()}
         after = replace(read_again, workers=MappingProxyType(workers))
-        if problems := check(after, now=self._clock()):
+        if problems := check(after):
             raise StateInvalidError("the new state", problems)
         return after
+
+    def _dated(self, state: State, before: Clock | None) -> State:
+        return replace(state, clock=following(before, self._clock()))
 
     def _write(self, data: bytes, *, keep_previous: bool = False) -> None:
         try:

@@ -21,7 +21,9 @@ from urllib.parse import quote
 
 from llmc.errors import LlmcError
 from llmc.root import Root
-from llmc.store.terminals import RECORD, write_atomically
+from llmc.store.own_directory import make_own_directory
+from llmc.store.own_file import write_atomically
+from llmc.store.terminals import RECORD
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS ptys (
@@ -162,7 +164,7 @@ class StatusCache:
     def _write_file(self, status: Status) -> None:
         try:
             directory = self.directory / status.id
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_own_directory(str(directory))
             write_atomically(directory / "status.json", json.dumps(status.as_json(), indent=1))
         except OSError as error:
             self._complaints.complain(

@@ -13,6 +13,7 @@ from llmc.core.names import LONGEST_NAME, name_problem, shown
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.root import Root
 from llmc.store.lock import FileLock, disk_errors
+from llmc.store.own_file import write_atomically
 
 RECORD = "terminal.json"
 CHANGED = ".changed"
@@ -117,13 +118,6 @@ class Terminals:
         """With all of its files."""
         with suppress(FileNotFoundError), disk_errors(self.directory / name):
             shutil.rmtree(self.directory / name, ignore_errors=True)
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """For what can be made anew: readers see all of it or what was there before, but it is not forced to the disk."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8", errors="replace")
-    temporary.replace(path)
 
 
 def _read(path: Path) -> Terminal | None:

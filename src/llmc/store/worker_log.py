@@ -16,6 +16,7 @@ from typing import BinaryIO
 from llmc.errors import LlmcError
 from llmc.model import Json
 from llmc.store.lock import disk_error, disk_errors, leads_to, try_flock
+from llmc.store.own_file import open_own, open_regular
 
 ROTATION_SECONDS = 1.0
 """Longer than any rotation, which is a few renames; after that, a line in an old file is better than none."""
@@ -164,7 +165,7 @@ def _open_shared(path: Path) -> int:
     """The newest file, locked against rotation, so that no line goes to a file that its readers have left."""
     deadline = time.monotonic() + ROTATION_SECONDS
     while True:
-        fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = open_own(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             if (try_flock(fd, fcntl.LOCK_SH) and leads_to(path, fd)) or time.monotonic() > deadline:
                 return fd
@@ -187,11 +188,12 @@ def _write_lines(fd: int, lines: bytes) -> int:
 
 def _open(path: Path) -> BinaryIO | None:
     try:
-        return open(path, "rb")
+        fd = open_regular(path, os.O_RDONLY)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise disk_error(path, error) from error
+    return open(fd, "rb") if fd is not None else None
 
 
 def _inode(file: BinaryIO) -> int:

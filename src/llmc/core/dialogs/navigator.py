@@ -19,6 +19,8 @@ MOVED_WITHIN = 1.0
 """Then the key is taken as lost, and pressed again."""
 SHOWN_WITHIN = 1.5
 GONE_WITHIN = 5.0
+READ_WITHIN = 30.0
+"""A program that has not read a key by then is stopped, or hangs."""
 LOST_KEYS = 4
 PIECE = 40
 SHORTEST_PIECE = 3
@@ -40,6 +42,8 @@ class Ending(StrEnum):
     """It was confirmed, and is still there."""
     CHANGED = "changed"
     """It was gone, or another one, before anything was confirmed."""
+    LOST = "lost"
+    """The same, but after words or an Enter: something may have been chosen."""
     STUCK = "stuck"
     """The mark does not get to the option; nothing was confirmed."""
 
@@ -50,6 +54,8 @@ class Look:
     dialog: Dialog | None
     shows_text: bool = False
     """What was typed at the option so far is on the screen."""
+    unread: bool = False
+    """What was pressed waits in the terminal: the program has yet to read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class Walk:
     """Where the mark stood when the last key was pressed."""
     there_since: float | None = None
     """Since when the mark is seen on the option."""
+    unread_since: float | None = None
     lost_keys: int = 0
     moves: int = 0
     typed: str = ""
@@ -84,6 +91,9 @@ Next = tuple[Walk, Action]
 
 def advance(walk: Walk, look: Look) -> Next:
     same = look.dialog is not None and is_same(walk.goal.dialog, look.dialog)
+    if look.unread:
+        return _unread(walk, look.at)
+    walk = replace(walk, unread_since=None)
     if walk.stage is Stage.CONFIRMED:
         return walk, _after_confirming(walk, look, same=same)
     if walk.stage is Stage.TYPED:
@@ -91,6 +101,15 @@ def advance(walk: Walk, look: Look) -> Next:
     if look.dialog is None or not same:
         return walk, Action(ending=Ending.CHANGED)
     return _moving(walk, look.dialog, look.at)
+
+
+def _unread(walk: Walk, at: float) -> Next:
+    """The screen is from before the last key: another one behind it could choose what nobody wants."""
+    since = at if walk.unread_since is None else walk.unread_since
+    if at - since < READ_WITHIN:
+        return replace(walk, unread_since=since, there_since=None), WAIT
+    endings = {Stage.MOVING: Ending.STUCK, Stage.TYPED: Ending.LOST, Stage.CONFIRMED: Ending.STAYS}
+    return walk, Action(ending=endings[walk.stage])
 
 
 def _after_confirming(walk: Walk, look: Look, *, same: bool) -> Action:
@@ -178,13 +197,13 @@ def _typed(walk: Walk, look: Look, *, same: bool) -> Next:
     if walk.opened:
         return walk, Action(ending=Ending.STAYS)
     marked = look.dialog is not None and look.dialog.marked == walk.goal.option
-    return _opened(walk, look.at) if same and marked else (walk, Action(ending=Ending.CHANGED))
+    return _opened(walk, look.at) if same and marked else (walk, Action(ending=Ending.LOST))
 
 
 def _into_the_opened(walk: Walk, look: Look, *, same: bool) -> Next:
     """The text goes to what the Enter has opened, and never to the options of another dialog."""
     if look.dialog is not None and look.dialog.options and not same:
-        return walk, Action(ending=Ending.CHANGED)
+        return walk, Action(ending=Ending.LOST)
     if same and _takes_letters(walk.goal.dialog):
         return (walk, Action(ending=Ending.STAYS)) if _waited(walk, look.at, GONE_WITHIN) else (walk, WAIT)
     text = walk.goal.text

@@ -100,7 +100,7 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
     if not event.refused:
         worker = replace(worker, leftover=event.leftover)
     if isinstance(effect, Deliver) and effect.purpose == Purpose.NUDGE:
-        asked = replace(worker, nudged_at_unix=event.at)
+        asked = replace(with_sent(worker, effect.text, event.outcome, event.proof), nudged_at_unix=event.at)
         return Move(asked, detail=f"{event.outcome.value} {event.reason}".strip(), is_activity=False)
     if event.outcome is Outcome.UNDELIVERED:
         return not_sent(worker, event, effect, policy)

@@ -15,7 +15,7 @@ MOST_KEPT = 20
 
 def with_sent(worker: Worker, text: str, outcome: Outcome, proof: Proof) -> Worker:
     queued, heard = outcome is Outcome.QUEUED, proof is Proof.HOOK
-    if heard and not queued:
+    if (heard and not queued) or outcome is Outcome.UNDELIVERED:
         return worker
     sent = Sent(one_line(text, WORDS_KEPT), tuple(sorted(prompt_digests(text))), queued, heard)
     return replace(worker, sent=(*worker.sent, sent)[-MOST_KEPT:])

@@ -1,0 +1,20 @@
+"""The files that an agent is started with: settings of its own, and links to those of the person."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from llmc.agents.base import Launch
+from llmc.store.own_file import write_atomically
+
+
+def write_launch_files(launch: Launch) -> None:
+    """A link in place of a file is replaced: it may lead to a file of the person's."""
+    for path, content in launch.files.items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(Path(path), content)
+    for path, target in launch.links.items():
+        if not os.path.lexists(path):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            os.symlink(target, path)

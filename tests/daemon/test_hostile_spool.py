@@ -1,0 +1,78 @@
+"""Whatever turns up among the reports of an agent: the daemon and every command go on, and doctor tells of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from llmc.model import Session, Work
+from testing.story import Story, script, told_in
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    with told_in(tmp_path) as story:
+        yield story
+
+
+def _files(spool: Path) -> None:
+    for number in range(3000):
+        unfinished = spool / f".{number}"
+        unfinished.write_text('{"event": "unheard of"}')
+        unfinished.rename(spool / f"{number:06}.json")
+
+
+def _horrors(spool: Path) -> None:
+    (spool / "0.json" / "deep" / "deeper").mkdir(parents=True)
+    os.mkfifo(spool / "1.json")
+    (spool / "2.json").symlink_to("/dev/zero")
+    (spool / "3.json").symlink_to(spool)
+    with socket.socket(socket.AF_UNIX) as bound:
+        os.chdir(spool)  # the path of a socket must be short
+        bound.bind("4.json")
+    with (spool / "5.json").open("wb") as file:
+        file.truncate(1 << 31)
+    (spool / "6.json").write_bytes(b'{"event": "permission", "text": "' + b"x" * (3 << 20) + b'"}')
+    (spool / "7.json").write_text('{"event": "question", "text": "\\ud800\\u0000"}')
+    with open(os.fsencode(spool) + b"/8\n\xff.json", "wb") as file:
+        file.write(b"[")
+    (spool / "bad").write_text("mine")
+
+
+def _of_another(spool: Path) -> None:
+    for event in ("prompt", "turn_end", "permission", "failure"):
+        (spool / f"{event}.json").write_text(json.dumps({"event": event, "text": "x", "session": "another"}))
+
+
+def _from_the_future(spool: Path) -> None:
+    for number, event in enumerate(("session_start", "turn_end")):
+        path = spool / f"{number}.json"
+        path.write_text(json.dumps({"event": event}))
+        os.utime(path, (time.time() + 900 * DAY,) * 2)
+
+
+@pytest.mark.parametrize("drop", [_files, _horrors, _of_another, _from_the_future])
+def test_everything_goes_on(story: Story, drop: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(story.place)
+    story.begin("adam").up()
+    spool = Path(story.root.spool("adam"))
+    drop(spool)
+    story.until(lambda: not [path for path in spool.iterdir() if path.name.endswith(".json")])
+    story.until(lambda: story.worker("adam").session is Session.UP)
+    story.work("adam", "write a.txt x", "commit Add a")
+    assert story.worker("adam").work is Work.NEEDS_REVIEW
+    assert os.path.getsize(Path(story.root.path, "state.json")) < 200_000
+    for words in ("status", "explain adam", "events", "logs adam"):
+        assert story.llmc(*words.split()).out
+    found = {each["code"] for each in story.json("doctor")["findings"] if each["worker"] == "adam"}
+    assert found == ({"events-bad"} if drop is _horrors else set())
+    story.llmc("restart", "adam", "--yes")
+    assert story.json("message", "adam", script("nothing"))["outcome"] == "delivered"
