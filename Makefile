@@ -1,13 +1,14 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test hazards lint format bench peers chaos soak agents drift docs pin bootstrap bootstrap-dev clean
+.PHONY: help demo test hazards lint format bench peers chaos kills soak agents drift docs pin bootstrap bootstrap-dev clean
 
 WORKERS ?= 2
 DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?= --json bench/results/all.json --markdown docs/performance.md
 CHAOS_ARGS ?=
+KILLS_ARGS ?=
 SOAK_ARGS ?=
 DRIFT_ARGS ?=
 export PYTHON
@@ -45,6 +46,9 @@ peers: bootstrap-dev ## install the pinned programs that LLMC is measured beside
 
 chaos: bootstrap-dev ## ten minutes of disasters, then an account of what was lost (CHAOS_ARGS="--seed 7 --seconds 60")
 	.venv/bin/python -m testing.chaos $(CHAOS_ARGS)
+
+kills: bootstrap-dev ## kill every git that a command starts, one by one, and see what comes of it (KILLS_ARGS="--command accept")
+	.venv/bin/python -m testing.kills $(KILLS_ARGS)
 
 soak: bootstrap-dev ## 200 quiet and 20 busy terminals for 15 minutes: nothing may grow or be missed (SOAK_ARGS="--minutes 2")
 	.venv/bin/python -m bench.soak $(SOAK_ARGS)

@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -171,6 +171,8 @@ class Template:
     """The world as every scenario finds it. Paths are absolute, so it is always put back to the same place."""
 
     base: Path
+    arrange: Callable[[World], object] = lambda _: None
+    """What else there is, made once too."""
 
     def world(self) -> World:
         place, kept = self.base / "world", self.base / "kept"
@@ -187,3 +189,4 @@ class Template:
         world.upstream(SOME, "Some files")
         for name in ("adam", "baker"):
             story.llmc("reset", name, "--yes")
+        self.arrange(world)

@@ -11,17 +11,22 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from testing.chaos.account import losses_at_rest, losses_at_the_end
+from testing.chaos.account import commits_made, losses_at_rest, losses_at_the_end, whole
 from testing.chaos.disasters import befall
+from testing.chaos.hands import handle
+from testing.chaos.injections import INJECTIONS
 from testing.chaos.people import act
+from testing.chaos.rest import come_to_rest
+from testing.chaos.tricks import play_a_trick, set_traps
+from testing.chaos.user import work_by_hand
 from testing.chaos.world import DISK_MB, World
 from testing.namespace import PROJECT
 
 INSIDE = "LLMC_CHAOS_INSIDE"
-REST_SECS = 60.0
 
 
 def main() -> int:
@@ -50,6 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--own-disk", action=argparse.BooleanOptionalAction, default=shutil.which("unshare") is not None
     )
+    parser.add_argument("--inject", choices=list(INJECTIONS), help="lose one thing on purpose: the account must tell")
+    parser.add_argument("--account", help="write down in this file where everything is in the end")
     parser.add_argument("--keep", help="after a loss, copy everything to this directory")
     return parser
 
@@ -64,20 +71,32 @@ def _run_inside() -> int:
 def _live(world: World, words: argparse.Namespace) -> list[str]:
     print(f"seed {words.seed}, {words.workers} workers, {words.seconds:.0f} seconds", flush=True)
     world.begin()
+    set_traps(world)
     _let_it_happen(world, words.seconds)
     print("and now the repair", flush=True)
-    world.clock.write_text("0")
-    losses = _repair(world)
-    losses += list(losses_at_rest(world))
+    losses = come_to_rest(world)
+    if words.inject:
+        print(f"lost on purpose: {INJECTIONS[words.inject](world)}", flush=True)
+    losses += losses_at_rest(world)
+    if words.account:
+        Path(words.account).write_text("\n".join(whole(world)) + "\n")
     world.run("down", "--force")
-    losses += list(losses_at_the_end(world))
+    losses += losses_at_the_end(world)
     _tell(world, losses)
     return losses
 
 
 def _let_it_happen(world: World, seconds: float) -> None:
     until = time.monotonic() + seconds
-    loops: tuple[tuple[Callable[[World], str], float], ...] = ((act, 0.1), (act, 0.1), (befall, 1.5), (_bring_up, 2.0))
+    loops: tuple[tuple[Callable[[World], str], float], ...] = (
+        (act, 0.1),
+        (act, 0.1),
+        (handle, 0.5),
+        (play_a_trick, 2.0),
+        (work_by_hand, 1.0),
+        (befall, 1.5),
+        (_bring_up, 2.0),
+    )
     failures: list[BaseException] = []
     threads = [threading.Thread(target=_repeat, args=(world, deed, pause, until, failures)) for deed, pause in loops]
     for thread in threads:
@@ -111,32 +130,15 @@ def _bring_up(world: World) -> str:
     return "doctor was asked to repair"
 
 
-def _repair(world: World) -> list[str]:
-    world.run("up", "--detach")
-    said = world.run("doctor", "--repair", "--yes")
-    world.run("up", "--detach")
-    _wait_for_rest(world)
-    if said.code != 0:
-        said = world.run("doctor", "--repair", "--yes")
-    return [] if said.code == 0 else [f"doctor --repair --yes ended with {said.code}:\n{said.words[-3000:]}"]
-
-
-def _wait_for_rest(world: World) -> None:
-    until = time.monotonic() + REST_SECS
-    before: dict[str, str] = {}
-    while time.monotonic() < until:
-        now = world.statuses()
-        if now and now == before and "working" not in now.values():
-            return
-        before = now
-        time.sleep(2.0)
-
-
 def _tell(world: World, losses: list[str]) -> None:
     print("what happened:")
     for what, times in sorted(world.happened.items()):
         print(f"  {times:5d}  {what}")
-    commits = len(set(world.commits.read_text().split())) if world.commits.exists() else 0
+    print("where everything is:")
+    for (kind, where), times in sorted(Counter(_short(line) for line in whole(world)).items()):
+        print(f"  {times:5d}  {kind} {where}")
+    commits = len(commits_made(world))
+    print(f"files written: {len(world.belongings.all())}")
     receipts: dict[str, int] = {}
     for sent in world.sent:
         receipts[sent.outcome] = receipts.get(sent.outcome, 0) + 1
@@ -145,6 +147,12 @@ def _tell(world: World, losses: list[str]) -> None:
     print(f"lost: {len(losses) or 'zero'}")
     for loss in losses:
         print(f"  {loss}")
+
+
+def _short(line: str) -> tuple[str, str]:
+    """Of what kind, and where."""
+    thing, _, where = line.rpartition(": ")
+    return thing.partition(" ")[0], where.partition("; ")[0]
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from llmc.host.processes import is_running
 from llmc.store.lock import is_held
-from testing.chaos.world import USERS_DRAFT, World
+from testing.chaos.belongings import USER
+from testing.chaos.whereabouts import Whereabouts, look
+from testing.chaos.world import Sent, World
 
 ARRIVED, MAY_HAVE, NOT = (1, 1), (0, 1), (0, 0)
 HOW_OFTEN = {
@@ -25,11 +27,21 @@ HOW_OFTEN = {
 
 def losses_at_rest(world: World) -> Iterator[str]:
     """While everything is up, after the repair."""
-    yield from _lost_commits(world)
+    yield from losses_of_things(world)
+    yield from _workers_wrong(world)
+
+
+def losses_of_things(world: World) -> Iterator[str]:
+    """Commits, files, branches, prompts."""
+    found = look(world)
+    yield from _lost_commits(world, found)
+    yield from _lost_files(world, found)
     yield from _lost_by_the_user(world)
+    yield from _branches_wrong(world)
     yield from _lands_wrong(world)
     yield from _texts_wrong(world)
-    yield from _workers_wrong(world)
+    yield from world.untrue
+    yield from _heard_of_agents(world)
 
 
 def losses_at_the_end(world: World) -> Iterator[str]:
@@ -41,21 +53,52 @@ def losses_at_the_end(world: World) -> Iterator[str]:
     yield from (f"git's lock {lock} is left" for lock in git_locks)
 
 
-def _lost_commits(world: World) -> Iterator[str]:
-    kept = set(world.git("rev-list", "--all", cwd=Path(world.root.git_dir)).split())
-    kept |= set(world.git("rev-list", "main").split())
-    made = set(world.commits.read_text().split()) if world.commits.exists() else set()
-    yield from (f"the commit {sha} can no longer be reached" for sha in sorted(made - kept))
+def commits_made(world: World) -> list[str]:
+    """By agents, in order; without what they have replaced themselves."""
+    made = world.commits.read_text().split() if world.commits.exists() else []
+    return [sha for sha in dict.fromkeys(made) if sha not in world.let_go]
+
+
+def _lost_commits(world: World, found: Whereabouts) -> Iterator[str]:
+    gone = (sha for sha in commits_made(world) if found.of_object(sha) is None)
+    yield from (f"the commit {sha} can no longer be reached" for sha in gone)
+
+
+def _lost_files(world: World, found: Whereabouts) -> Iterator[str]:
+    for each in world.belongings.all():
+        if each.let_go:
+            continue
+        # What the user wrote stays where the user wrote it: a copy somewhere is no substitute.
+        if (not each.is_there) if each.owner == USER else (found.of_belonging(each) is None):
+            yield f"{each} is lost: it was written to {each.file}"
 
 
 def _lost_by_the_user(world: World) -> Iterator[str]:
     there = set(world.git("rev-list", "main").split())
     yield from (f"the user's commit {sha} is no longer on main" for sha in world.by_hand if sha not in there)
-    if (world.source / "draft").read_text() != USERS_DRAFT:
-        yield "the user's uncommitted line is gone"
-    changed = world.git("status", "--porcelain", "--untracked-files=no").split("\n")
-    if changed != ["M draft"]:
-        yield f"the user's checkout has other changes than the user made: {changed}"
+    own = {str(each.file.relative_to(world.source)) for each in world.belongings.of(USER)}
+    status = world.git("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all").split("\0")
+    changed = [line for line in (each.strip() for each in status) if line and line.partition(" ")[2].strip() not in own]
+    yield from (f"the user's checkout has a change that the user did not make: {line}" for line in changed)
+    locks = [lock for lock in (world.source / ".git").rglob("*.lock") if "objects" not in lock.parts]
+    yield from (f"git's lock {lock} is left in the user's repository" for lock in locks)
+
+
+def _branches_wrong(world: World) -> Iterator[str]:
+    """The user's branches move by accepts and by the user, and by nobody else."""
+    if (head := world.git("rev-parse", "--symbolic-full-name", "HEAD")) != "refs/heads/main":
+        yield f"the user's checkout is on {head}"
+    listed = world.git("for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads").splitlines()
+    branches = dict(line.split(" ") for line in listed)
+    branches.pop("main", None)
+    for name in sorted(branches.keys() | world.branches.keys()):
+        was, now = world.branches.get(name), branches.get(name)
+        if was != now:
+            yield f"the user's branch {name} was moved: from {was} to {now}"
+    known = {f"Land {token}" for token in world.tried} | {"first", "files that somebody works on"}
+    subjects = world.git("log", "--format=%s", "main").split("\n")
+    strange = [each for each in subjects if each not in known and not each.startswith("By hand ")]
+    yield from (f"main has a commit that nobody put there: {subject!r}" for subject in strange)
 
 
 def _lands_wrong(world: World) -> Iterator[str]:
@@ -66,14 +109,43 @@ def _lands_wrong(world: World) -> Iterator[str]:
     yield from (f"accepted and not on main: {token}" for token in world.landed if subjects[f"Land {token}"] != 1)
 
 
-def _texts_wrong(world: World) -> Iterator[str]:
+def whole(world: World) -> Iterator[str]:
+    """Every commit, file and prompt, and where it is now."""
+    found = look(world)
+    yield from (f"commit {sha}: {found.of_object(sha) or 'LOST'}" for sha in commits_made(world))
+    yield from (f"commit {sha}: replaced by its agent" for sha in sorted(world.let_go))
+    for each in world.belongings.all():
+        yield f"file {each}: {(each.let_go and f'let go, {each.let_go}') or found.of_belonging(each) or 'LOST'}"
     counts = Counter(_heard(world))
-    for sent in world.sent:
-        least, most = HOW_OFTEN[sent.outcome]
-        times = counts[sent.worker, sent.token]
+    for (worker, token), sent in _by_text(world).items():
+        outcomes = ", ".join(each.outcome for each in sent)
+        yield f"prompt {token!r} to {worker}: {outcomes}; arrived {counts[worker, token]} times"
+
+
+def _texts_wrong(world: World) -> Iterator[str]:
+    """Each text runs as often as its receipts say; the same words sent twice are two texts."""
+    counts = Counter(_heard(world))
+    for (worker, token), sent in _by_text(world).items():
+        least = sum(HOW_OFTEN[each.outcome][0] for each in sent)
+        most = sum(HOW_OFTEN[each.outcome][1] for each in sent)
+        times = counts[worker, token]
         if not least <= times <= most:
-            told = f"{sent.words} to {sent.worker} was {sent.outcome}"
-            yield f"{told}, and the agent got {sent.token} {times} times: {sent.said}"
+            told = ", ".join(f"{each.words}: {each.outcome}" for each in sent)
+            why = " ".join(each.said.strip() for each in sent if each.said)
+            what = "lost" if times < least else "run more often than it was sent"
+            yield f"the prompt {token!r} to {worker} is {what}: it arrived {times} times ({told}) {why}"
+
+
+def _by_text(world: World) -> dict[tuple[str, str], list[Sent]]:
+    texts: dict[tuple[str, str], list[Sent]] = {}
+    for each in world.sent:
+        texts.setdefault((each.worker, each.token), []).append(each)
+    return texts
+
+
+def _heard_of_agents(world: World) -> Iterator[str]:
+    heard = Counter(world.heard.read_text().splitlines() if world.heard.exists() else ())
+    yield from (f"git outside of agents heard their {trap}, {times} times" for trap, times in heard.items())
 
 
 def _heard(world: World) -> Iterator[tuple[str, str]]:

@@ -15,8 +15,8 @@ PACE_SECS = 0.02
 
 
 class RememberingSpool(Spool):
-    def __init__(self, directory: str, memory: Path) -> None:
-        super().__init__(directory)
+    def __init__(self, directory: str, session: str, memory: Path) -> None:
+        super().__init__(directory, session)
         self._memory = memory
 
     def report(self, event: str, fields: Mapping[str, str]) -> None:
@@ -29,4 +29,5 @@ class RememberingSpool(Spool):
 
 if __name__ == "__main__":
     memory = Path(os.environ["LLMC_CHAOS_MEMORY"])
-    sys.exit(Program(RememberingSpool(os.environ["LLMC_SPOOL"], memory), PACE_SECS).run())
+    spool = RememberingSpool(os.environ["LLMC_SPOOL"], os.environ.get("LLMC_SESSION", ""), memory)
+    sys.exit(Program(spool, PACE_SECS).run())

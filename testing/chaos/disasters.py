@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import shutil
@@ -13,12 +14,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from testing.chaos.hands import FAILURES, at_work
 from testing.chaos.people import outcome_of, task_text
 from testing.chaos.world import Sent, World
 from testing.commands import Said
+from testing.killed_git import ANY, Moment
 
 FLOOD = 400
-CLOCK_MOVES = (-86_400.0, -3_600.0, -5.0, 0.0, 0.0, 600.0, 3_600.0, 86_400.0)
+A_DAY = 86_400.0
+CLOCK_MOVES = (-9 * A_DAY, -A_DAY, -3_600.0, -5.0, 0.0, 0.0, 600.0, 3_600.0, A_DAY, 9 * A_DAY)
+VERBS = ("merge", "fetch", "checkout", "clean", "commit-tree", "update-ref", "rebase", "worktree", "branch", "add")
 
 
 def kill_an_agent(world: World) -> bool:
@@ -48,8 +53,14 @@ def cut_power_on_a_command(world: World) -> bool:
             ("rebase", name),
             ("reset", name, "--yes"),
             ("restart", name, "--yes"),
+            ("undo", name, "--yes"),
+            ("nuke", name, "--yes"),
         )
     )
+    if words[0] == "accept":
+        world.tried.append(token)
+    if words[0] == "nuke":
+        world.removed.add(name)
     process = world.spawn(*words)
     time.sleep(world.random.uniform(0.05, 1.2))
     process.kill()
@@ -104,41 +115,22 @@ def move_the_clock(world: World) -> bool:
 
 
 def delete_a_worktree(world: World) -> bool:
-    shutil.rmtree(world.worktree(world.a_worker()), ignore_errors=True)
-    return True
-
-
-def commit_by_hand(world: World) -> bool:
-    token = world.new_token()
-    file = world.source / "hand" / f"{token}.txt"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(token)
-    world.git("add", str(file))
-    with suppress(subprocess.CalledProcessError):  # an accept may move the branch in this very moment
-        world.git("commit", "--quiet", "-m", f"By hand {token}", "--", str(file))
-        world.by_hand.append(world.git("rev-parse", "HEAD"))
+    name = world.a_worker()
+    with suppress(*FAILURES), at_work(world, name) as worktree:
+        leaving = world.belongings.before(name)
+        shutil.rmtree(worktree, ignore_errors=True)
+        leaving.let_go("its worktree was deleted")
+        world.led_away.pop(name, None)
         return True
     return False
 
 
-def detach_a_head(world: World) -> bool:
-    worktree = world.worktree(world.a_worker())
-    with suppress(subprocess.CalledProcessError, OSError):
-        world.git("checkout", "--quiet", "--detach", cwd=worktree)
-        if world.random.random() < 0.5:
-            world.git("commit", "--quiet", "--allow-empty", "-m", f"Detached {world.new_token()}", cwd=worktree)
-            with world.commits.open("a") as commits:
-                commits.write(world.git("rev-parse", "HEAD", cwd=worktree) + "\n")
-        return True
-    return False
-
-
-def abort_a_rebase(world: World) -> bool:
-    for name in world.workers:
-        with suppress(subprocess.CalledProcessError, OSError):
-            world.git("rebase", "--abort", cwd=world.worktree(name))
-            return True
-    return False
+def kill_git(world: World) -> bool:
+    """One that LLMC starts, sometimes together with LLMC; the next that does this."""
+    which = world.random.choice((ANY, world.random.choice(VERBS)))
+    world.killed_git.kill(which, world.random.choice(tuple(Moment)), world.random.randint(1, 12))
+    time.sleep(world.random.uniform(0.5, 4.0))
+    return world.killed_git.called_off()
 
 
 def flood_with_events(world: World) -> bool:
@@ -152,6 +144,37 @@ def flood_with_events(world: World) -> bool:
             unfinished.write_text('{"event": "activity", "tool": "flood"}')
             unfinished.rename(spool / name)
     return True
+
+
+def forge_reports(world: World) -> bool:
+    """Somebody writes into an agent's spool what the agent never said, at times that never were."""
+    name = world.a_worker()
+    spool = Path(world.root.spool(name))
+    if not spool.is_dir():
+        return False
+    token = world.new_token()
+    for number, content in enumerate(_lies(world, token)):
+        name_of_file = f"{time.time_ns():020d}-forged-{number:06d}.json"
+        unfinished = spool / f".{name_of_file}.tmp"
+        with suppress(OSError):
+            unfinished.write_text(content)
+            moved = time.time() + world.random.choice(CLOCK_MOVES)
+            os.utime(unfinished, (moved, moved))
+            unfinished.rename(spool / name_of_file)
+    return True
+
+
+def _lies(world: World, token: str) -> list[str]:
+    session = world.random.choice(("", "of-another-time"))
+    at = time.time() + world.random.choice(CLOCK_MOVES)
+    said: list[dict[str, object]] = [
+        {"event": "prompt", "text": f"{token}, which nobody sent"},
+        {"event": "turn_end", "last_message": f"{token} is done"},
+        {"event": "activity", "tool": token},
+        {"event": token},
+    ]
+    lies = [json.dumps({**each, "session": session, "at": at}) for each in world.random.sample(said, 2)]
+    return [*lies, world.random.choice(("", "{", "[]", "null", '{"event": 7}', '{"event": "prompt", "at": "soon"}'))]
 
 
 def attach_a_typist(world: World) -> bool:
@@ -178,6 +201,7 @@ def attach_a_typist(world: World) -> bool:
 def two_accept_at_once(world: World) -> bool:
     names = world.random.sample(world.workers, 2)
     tokens = [world.new_token() for _ in names]
+    world.tried.extend(tokens)
     begun = [
         world.spawn("accept", name, "--message", f"Land {token}") for name, token in zip(names, tokens, strict=True)
     ]
@@ -224,9 +248,8 @@ DISASTERS: tuple[tuple[Callable[[World], bool], int], ...] = (
     (delete_the_state, 1),
     (move_the_clock, 2),
     (delete_a_worktree, 1),
-    (commit_by_hand, 4),
-    (detach_a_head, 1),
-    (abort_a_rebase, 2),
+    (kill_git, 8),
+    (forge_reports, 3),
     (flood_with_events, 2),
     (attach_a_typist, 3),
     (two_accept_at_once, 3),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -281,6 +282,18 @@ def test_reset_shows_hidden_files_again_and_undo_brings_them_back(story: Story, 
     assert readme.read_text() == "one\ntwo\nthree\n"
     story.llmc("undo", "adam", "--yes")
     assert readme.read_text() == "changed and hidden\n"
+
+
+def test_a_new_worktree_is_filled_by_no_filter_of_an_agent(story: Story) -> None:
+    agent = Agent(story.begin("adam"))
+    agent.info("attributes", "* filter=x\n")
+    agent.config("filter.x.smudge", agent.program("echo nothing"))
+    story.llmc("add", "baker", "--agent", "demo")
+    shutil.rmtree(agent.worktree)
+    story.llmc("doctor", "--repair", "--yes")
+    for name in ("adam", "baker"):
+        assert Path(story.root.worktree(name), "README").read_text() == (story.repository / "README").read_text()
+    assert not (story.place / "pwned").exists()
 
 
 def test_nothing_is_pushed_from_the_clone(story: Story) -> None:

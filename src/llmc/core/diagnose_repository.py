@@ -61,8 +61,8 @@ def _clone(root: RootHealth, clone: Clone) -> Iterator[Finding]:
         yield finding("identity-missing", "git does not know in whose name to commit", clone.identity_trouble)
     if root.follows_source == Found(False) and isinstance(root.source, Found) and isinstance(root.settings, Found):
         source = root.settings.value.source
-        what = f"the clone follows {clone.origin or 'nothing'}, but accepted work goes to {source}"
-        why = "workers would not start from what was accepted"
+        what = f"origin in the worktrees is {clone.origin or 'nothing'}, but accepted work goes to {source}"
+        why = "agents that fetch it see something else; LLMC itself uses the latter"
         yield finding("source-differs", what, why, subject=source, root=root.path, source=source)
 
 

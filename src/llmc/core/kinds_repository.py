@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.core.kinds import ERROR, WARNING, Kind
+from llmc.core.kinds import ERROR, NOTE, WARNING, Kind
 
 REPOSITORY_KINDS = (
     Kind(
@@ -70,9 +70,9 @@ REPOSITORY_KINDS = (
     ),
     Kind(
         "source-differs",
-        ERROR,
+        NOTE,
         "repository",
-        "the clone follows another repository than the one that accepted work goes to",
+        "`origin` in the worktrees is another repository than the one that accepted work goes to",
         "`git -C {root} remote set-url origin {source}`",
     ),
     Kind(

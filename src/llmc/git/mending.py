@@ -11,7 +11,7 @@ from llmc.git.own_view import record_of
 from llmc.git.parse import decode, encode
 from llmc.git.repository import HEADS, branch_tip, operations, resolve
 from llmc.git.runner import LONG, Git
-from llmc.git.worktree import point_at_record, quit_operations, remove_worktree, worktree_path
+from llmc.git.worktree import make_worktree, point_at_record, quit_operations, remove_worktree, worktree_path
 from llmc.git.worktree_identity import foreign_git, has_whole_record, points_at_record
 
 _PACKED = re.compile(rb"#.*|\^?[0-9a-f]{40,64}|[0-9a-f]{40,64} refs/\S+")
@@ -86,8 +86,7 @@ def restore_branch(git: Git, root: str, name: str, branch: str, candidates: tupl
 def make_worktree_again(git: Git, root: str, name: str, branch: str) -> None:
     """For a directory that is gone: the branch, checked out in its place."""
     remove_worktree(git, root, name)
-    git.run(root, "worktree", "add", "--quiet", "--force", worktree_path(root, name), branch, timeout=LONG)
-    point_at_record(git.host, root, name)
+    make_worktree(git, root, name, "--force", worktree_path(root, name), branch)
 
 
 def make_ours(git: Git, root: str, name: str, branch: str, keep: str) -> str:

@@ -42,9 +42,21 @@ def add_worktree(git: Git, root: str, name: str, branch: str, start_sha: str) ->
     if known:
         remove_worktree(git, root, name)
     _make_room(git.host, root, name)
-    git.run(root, "worktree", "add", "--quiet", "--no-track", "-B", branch, path, start_sha, timeout=LONG)
-    point_at_record(git.host, root, name)
+    make_worktree(git, root, name, "--no-track", "-B", branch, path, start_sha)
     return path
+
+
+def make_worktree(git: Git, root: str, name: str, *how: str) -> None:
+    """`git worktree add HOW`, with the files as no agent can filter them.
+
+    To fill the directory, git itself would start another git there, which hears what the clone's configuration says.
+    """
+    # Git's own word for a worktree that is not complete yet.
+    lock = ("--lock", "--reason", "initializing")
+    git.run(root, "worktree", "add", "--quiet", "--no-checkout", *lock, *how)
+    point_at_record(git.host, root, name)
+    git.run(worktree_path(root, name), "reset", "--quiet", "--hard", timeout=LONG)
+    git.host.remove_tree(f"{record_of(root, name)}/locked")
 
 
 def _make_room(host: Host, root: str, name: str) -> None:
