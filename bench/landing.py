@@ -77,7 +77,7 @@ class Rounds:
     def play(self, number: int, measured: Measured) -> None:
         name = f"worker{number}"
         self._both("add", name, measured)
-        for worktree in (self.bare / name, Path(self.root.worktree(name))):
+        for worktree in (self.bare / f"bare-{name}", Path(self.root.worktree(name))):
             _commit(worktree, f"{worktree.parent.name}{number}.txt")
         self._wait_for_review(name)
         _commit(self.source, f"upstream{number}.txt")
@@ -85,7 +85,7 @@ class Rounds:
         self._both("accept", name, measured)
 
     def _both(self, command: str, name: str, measured: Measured) -> None:
-        parts = {"name": name, "worktree": self.bare / name, "source": self.source, "root": self.root.path}
+        parts = {"name": name, "worktree": self.bare / f"bare-{name}", "source": self.source, "root": self.root.path}
         script = ["sh", "-ec", SCRIPTS[command].format(**parts)]
         llmc = [sys.executable, "-P", "-m", "llmc.cli.main", "--root", self.root.path, command, name]
         git, ours = (measured(partial(_run, argv, self.root.path)) for argv in (script, llmc))

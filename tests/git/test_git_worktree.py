@@ -165,6 +165,16 @@ def test_branch_in_use_is_not_deleted(git, root, worker):
         delete_branch(git, root.path, "llmc/adam")
 
 
+def test_a_worktree_that_somebody_else_made_is_left_alone(git, root, source, tmp_path):
+    elsewhere = tmp_path / "elsewhere" / "adam"
+    root.run("worktree", "add", "--quiet", "--detach", str(elsewhere), "origin/main")
+    with pytest.raises(WorktreeError, match="somebody else has made a worktree"):
+        add_worktree(git, root.path, "adam", "llmc/adam", source.sha())
+    assert root.run("-C", str(elsewhere), "status", "--porcelain") == ""
+    shutil.rmtree(elsewhere)
+    add_worktree(git, root.path, "adam", "llmc/adam", source.sha())
+
+
 @pytest.mark.lesson(29, "a worktree is reset in place, under its running agent")
 def test_reset_drops_all_but_ignored_files_and_keeps_the_directory(git, root, worker, source):
     worker.commit_file("new", "x")

@@ -62,6 +62,12 @@ def make_worktree(git: Git, root: str, name: str, *how: str) -> None:
 def _make_room(host: Host, root: str, name: str) -> None:
     """A record that belongs to no directory would make git choose another name for this one."""
     if host.exists(record_of(root, name)):
+        other = decode(host.read(f"{record_of(root, name)}/gitdir") or b"").strip()
+        if other and host.exists(other):
+            raise WorktreeError(
+                f"somebody else has made a worktree of that name in the clone: {other.removesuffix('/.git')}",
+                f"choose another name, or remove that one: `git -C {root} worktree remove PATH`",
+            )
         host.move(record_of(root, name), f"{root}/aside/records/{name}-{secrets.token_hex(4)}")
 
 
