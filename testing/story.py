@@ -17,6 +17,7 @@ from typing import Any
 from llmc.app import open_site
 from llmc.cli.main import main
 from llmc.daemon.process import running_daemon
+from llmc.daemon.upstream import fetch_upstream
 from llmc.git.runner import Git
 from llmc.host.local import LocalHost
 from llmc.host.processes import is_running
@@ -200,6 +201,10 @@ class Story:
     def git(self, *words: str, cwd: str | None = None) -> str:
         """As a person or an agent would there: with everything that is configured."""
         return Git(LocalHost(), as_agents=True).text(cwd or str(self.repository), *words)
+
+    def fetch_upstream(self) -> str:
+        """What the daemon does when the user's branch has moved."""
+        return fetch_upstream(self.site)
 
     def account(self) -> str:
         """What is known, for the words of a failure."""

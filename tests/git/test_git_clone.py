@@ -37,6 +37,7 @@ def test_clone_is_bare_and_tracks_the_source(git, source, root):
     assert root.run("config", "rerere.autoupdate") == "true"
     assert root.sha("origin/main") == source.sha()
     assert root.run("for-each-ref", "--format=%(refname)").split() == [
+        "refs/llmc/upstream/main",
         "refs/remotes/origin/HEAD",
         "refs/remotes/origin/main",
     ]

@@ -118,7 +118,7 @@ def test_lands_on_a_clean_checkout(source, root, work, try_land):
     assert try_land() == Landed("main", work.sha(), source.path)
     assert (source.sha("main"), source.status()) == (work.sha(), "")
     assert source.file("added").read_text() == "new\n"
-    assert root.run("for-each-ref", "refs/llmc") == ""
+    assert root.run("for-each-ref", "--format=%(refname)", "refs/llmc") == "refs/llmc/upstream/main"
     assert source.run("for-each-ref", "--format=%(refname)") == "refs/heads/main"
     assert not source.file(".git/FETCH_HEAD").exists()
 

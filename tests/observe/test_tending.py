@@ -237,7 +237,7 @@ def test_work_that_was_merged_elsewhere_no_longer_waits(story: Story) -> None:
     tend(story)
     story.git("fetch", "--quiet", story.worker("adam").worktree_path, "HEAD")
     story.git("merge", "--quiet", "--ff-only", sha)
-    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    story.fetch_upstream()
     tend(story)
     worker = story.worker("adam")
     assert (worker.work, worker.commit_sha) == (Work.NEEDS_INPUT, None)
@@ -257,7 +257,7 @@ def test_work_that_a_person_has_picked_is_recognised_by_its_patch(story: Story, 
     story.git("cherry-pick", *(["--no-commit"] if squashed else []), first, second)
     if squashed:
         story.git("commit", "--quiet", "-m", "Both")
-    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    story.fetch_upstream()
     tend(story)
     worker = story.worker("adam")
     assert (worker.work, worker.commit_sha) == (Work.NEEDS_INPUT, None)
@@ -281,7 +281,7 @@ def test_rejected_work_that_only_moved_is_no_rework(story: Story) -> None:
     sha = story.commit_as("adam", "a.txt", "x\n", "Add a")
     story.rewrite("adam", work=Work.REJECTED, commit_sha=sha, rejected_sha=sha, reports_events=True)
     story.commit_upstream("b.txt", "b\n", "Meanwhile")
-    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    story.fetch_upstream()
     worktree = story.worker("adam").worktree_path
     story.git("rebase", "--quiet", "origin/main", cwd=worktree)
     report(story, "adam", "turn_end")
@@ -341,7 +341,7 @@ def in_conflict(story: Story) -> str:
     at_work(story, reports_events=True, turn=Turn.OVER)
     before = story.commit_as("adam", "README", "ours\n", "Ours")
     tip = story.commit_upstream("README", "theirs\n", "Theirs")
-    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    story.fetch_upstream()
     tend(story)
     assert story.worker("adam").work is Work.NEEDS_REVIEW
     ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
@@ -379,7 +379,7 @@ def test_a_resolved_conflict_is_none_that_was_aborted_when_the_branch_went_on(st
     stands_on = story.git("rev-parse", "main")
     resolve(story)
     story.commit_upstream("other.txt", "other\n", "Meanwhile")
-    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    story.fetch_upstream()
     tend(story)
     worker = story.worker("adam")
     assert worker.evidence.signal == "git.resolved"
@@ -414,7 +414,7 @@ def test_one_skipped_commit_of_two_is_told(story: Story) -> None:
     story.commit_as("adam", "README", "ours\n", "Ours")
     story.commit_as("adam", "a.txt", "a\n", "Add a")
     tip = story.commit_upstream("README", "theirs\n", "Theirs")
-    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    story.fetch_upstream()
     tend(story)
     ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     story.git("rebase", "--skip", cwd=story.worker("adam").worktree_path)

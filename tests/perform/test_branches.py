@@ -261,7 +261,7 @@ def test_an_old_merge_is_no_proof_of_a_new_one(story: Story) -> None:
 def test_a_conflict_becomes_a_request_that_repeats_the_task(story: Story) -> None:
     to_review(story, "README", "ours\n", "Ours")
     tip = story.commit_upstream("README", "theirs\n", "Theirs")
-    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    story.fetch_upstream()
     settled = ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     assert settled.worker is not None
     assert (settled.worker.work, settled.worker.conflicted_files) == (Work.REBASING, ("README",))
@@ -344,7 +344,7 @@ def test_a_commit_between_the_backup_and_the_rebase_is_kept(
     monkeypatch.setattr(rebase, "own_base", last_moment)
     story.commit_upstream("b.txt", "x\n", "By hand")
     tip = story.git("rev-parse", "main")
-    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    story.fetch_upstream()
     ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     (late,) = made
     assert is_backed_up(story.site.git, story.root.path, "adam", late)

@@ -34,7 +34,7 @@ def in_conflict(story: Story, **settings: str) -> str:
     story.rewrite("adam", work=Work.NEEDS_REVIEW, commit_sha=sha, current_prompt="Change the readme", turn=Turn.OVER)
     story.commit_upstream("other.txt", "x\n", "Unrelated")
     tip = story.commit_upstream("README", "of the branch\n", "Theirs")
-    story.git("fetch", "--quiet", "origin", cwd=story.root.path)
+    story.fetch_upstream()
     ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     assert story.worker("adam").work is Work.REBASING
     return story.worker("adam").worktree_path

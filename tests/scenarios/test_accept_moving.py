@@ -222,7 +222,7 @@ def its_worktree_is_being_rebased(w: World) -> None:
     w.work({"README": README.replace("line 3\n", "worker\n")})
     w.to_review()
     tip = w.upstream({"README": README.replace("line 3\n", "user\n")})
-    w.in_clone("fetch", "--quiet")
+    w.story.fetch_upstream()
     w.story.site.git.run(str(w.worktree), "rebase", tip, check=False)
 
 

@@ -105,7 +105,7 @@ def test_conflicts_that_were_resolved_since_are_shown(world: World) -> None:
     world.to_review()
     world.story.llmc("review", "adam")
     world.upstream({"README": README.replace("line 3\n", "user\n")})
-    world.in_clone("fetch", "--quiet")
+    world.story.fetch_upstream()
     world.in_worktree("reset", "--quiet", "--hard", "origin/main")
     world.work({"README": README.replace("line 3\n", "both\n")}, "One")
     world.to_review()

@@ -128,7 +128,7 @@ def an_amended_commit(w: World) -> None:
 def the_agent_merged_the_branch_itself(w: World) -> None:
     w.work({"a.txt": "a\n"}, "Add a")
     w.upstream({"hand.txt": "h\n"})
-    w.in_clone("fetch", "--quiet")
+    w.story.fetch_upstream()
     w.in_worktree("merge", "--quiet", "--no-edit", "origin/main")
 
 
@@ -136,7 +136,7 @@ def the_agent_merged_the_branch_itself(w: World) -> None:
 def the_agent_merged_and_the_branch_moved_on_again(w: World) -> None:
     w.work({"a.txt": "a\n"}, "Add a")
     w.upstream({"hand.txt": "h\n"})
-    w.in_clone("fetch", "--quiet")
+    w.story.fetch_upstream()
     w.in_worktree("merge", "--quiet", "--no-edit", "origin/main")
     w.work({"b.txt": "b\n"}, "Add b")
     w.upstream({"hand.txt": "h2\n"})
@@ -146,7 +146,7 @@ def the_agent_merged_and_the_branch_moved_on_again(w: World) -> None:
 def the_agent_rebased_its_work_itself(w: World) -> None:
     w.work({"a.txt": "a\n"}, "Add a")
     w.upstream({"hand.txt": "h\n"})
-    w.in_clone("fetch", "--quiet")
+    w.story.fetch_upstream()
     w.in_worktree("rebase", "--quiet", "origin/main")
 
 

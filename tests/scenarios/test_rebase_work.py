@@ -75,7 +75,7 @@ def a_renamed_file_was_changed(w: World) -> None:
 def a_merge_is_flattened(w: World) -> None:
     w.work(NEW, "One")
     w.upstream({"hand.txt": "h\n"})
-    w.in_clone("fetch", "--quiet")
+    w.story.fetch_upstream()
     w.in_worktree("merge", "--quiet", "--no-edit", "origin/main")
     w.work({"b.txt": "b\n"}, "Two")
     w.upstream({"hand.txt": "h2\n"})
@@ -84,7 +84,7 @@ def a_merge_is_flattened(w: World) -> None:
 def something_was_changed_in_a_merge(w: World) -> None:
     w.work(NEW, "One")
     w.upstream({"hand.txt": "h\n"})
-    w.in_clone("fetch", "--quiet")
+    w.story.fetch_upstream()
     w.in_worktree("merge", "--quiet", "--no-commit", "--no-ff", "origin/main")
     w.work({"merged.txt": "in the merge\n"}, "Merge main")
     w.work({"b.txt": "b\n"}, "Two")
