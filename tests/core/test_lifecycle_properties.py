@@ -48,6 +48,9 @@ FACTS = st.sampled_from(
         lambda at, sha: ev.ConflictsChanged(at, ("b.py",)),
         lambda at, sha: ev.CommitElsewhere(at, sha, "a detached HEAD"),
         lambda at, sha: ev.TurnEnded(at, sha, elsewhere="a detached HEAD"),
+        lambda at, sha: ev.TurnEnded(at, sha, foreign="its .git is gone"),
+        lambda at, sha: ev.WorkRestored(at, "the task", sha),
+        lambda at, sha: ev.WorkRestored(at, "the task", None),
         lambda at, sha: ev.RebaseAborted(at, sha, quit=True),
         lambda at, sha: ev.RebaseAborted(at, sha),
         lambda at, sha: ev.RebaseAborted(at, None),
@@ -64,8 +67,6 @@ SESSION_FACTS = st.sampled_from(
         lambda at: ev.SessionFound(at, reports_events=False),
         lambda at: ev.WorktreeLost(at),
         lambda at: ev.WorktreeFound(at),
-        lambda at: ev.WorkRestored(at, "the task", "d" * 40),
-        lambda at: ev.WorkRestored(at, "the task", None),
     ]
 )
 COMMANDS = st.sampled_from(
@@ -86,6 +87,7 @@ DROPS_COMMIT = (
     ev.WorkMerged,
     ev.WorktreeReset,
     ev.CommitsGone,
+    ev.WorkRestored,
     ev.ConflictsResolved,
     ev.TaskGiven,
     ev.RebaseClean,
@@ -132,6 +134,8 @@ class WorkerHistory(RuleBasedStateMachine):
     def _check_task(self, before: Worker, after: Worker, event: ev.Event) -> None:
         if isinstance(event, ev.TaskGiven):
             self.task = event.prompt
+        if isinstance(event, ev.WorkRestored) and after != before:
+            self.task = event.task
         released = after.work is Work.IDLE and before.work is not Work.IDLE
         if released:
             # Only these end a task: merged, reset by the user, or never given to the agent at all.
