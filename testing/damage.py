@@ -72,7 +72,8 @@ def adam(root: Root) -> Worker:
 
 @pytest.fixture
 def git() -> Git:
-    return Git(LocalHost())
+    """As a person or an agent would use it, with everything that is configured."""
+    return Git(LocalHost(), as_agents=True)
 
 
 @pytest.fixture

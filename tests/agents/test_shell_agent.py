@@ -70,3 +70,14 @@ def test_conflicts_are_for_the_person(story: Story) -> None:
     tend_work(story.site, "sam")
     settle(story.site, "sam")
     assert story.worker("sam").work is Work.NEEDS_REVIEW
+
+
+def test_a_worktree_that_became_another_repository_is_told(story: Story) -> None:
+    """The turn is over, whatever git says in there."""
+    story.begin()
+    story.llmc("add", "sam", "--agent", "shell")
+    story.up()
+    story.llmc("start", "--worker", "sam", "--prompt", "rm .git && git init -q && git add -A && git commit -qm 'All'")
+    story.wait("sam", Work.NEEDS_INPUT)
+    told = "its worktree is not LLMC's any more: its .git is a repository of its own; `llmc doctor` says what to do"
+    assert told in story.llmc("explain", "sam").out

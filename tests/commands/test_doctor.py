@@ -16,6 +16,7 @@ import pytest
 
 from llmc.cli.main import main
 from llmc.core.findings import KINDS
+from llmc.git.clone import fetch_source
 from llmc.model import Session, Step, Work
 from llmc.store.lock import FileLock, is_held
 from testing.damage import OPTIONAL, Report, change_worker, start_agent, start_conflict, write_report
@@ -171,7 +172,7 @@ def test_a_repository_that_uses_lfs_needs_it(doctor, root, source, git, programs
     (source / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
     git.run(str(source), "add", "--all")
     git.run(str(source), "-c", "filter.lfs.process=", "commit", "--quiet", "-m", "large files")
-    git.run(root.path, "fetch", "--quiet", "origin")
+    fetch_source(git, str(source), root.path, "main")
     (found,) = doctor().found("lfs-missing")
     assert found["severity"] == "error"
 
@@ -290,13 +291,24 @@ def test_a_state_of_a_newer_version(doctor, root):
 
 
 def test_a_state_that_contradicts_itself(doctor, root, adam):
-    change_worker(root, work="needs_review", commit_sha=None, created_at_unix=time.time() + 10**6)
+    change_worker(root, work="needs_review", commit_sha=None)
     report = doctor()
     assert report.codes == {"state-inconsistent"}
     found = report.found("state-inconsistent")
-    assert [each["worker"] for each in found] == ["adam", "adam"]
-    assert {"commit_sha", "created_at_unix"} == {each["what"].split()[2] for each in found}
+    assert [each["worker"] for each in found] == ["adam"]
+    assert {"commit_sha"} == {each["what"].split()[2] for each in found}
     assert found[0]["repair"] == "`llmc doctor --repair`"
+
+
+@pytest.mark.parametrize("name", ["run/spool/adam", "run/agents"])
+def test_a_directory_that_was_replaced(doctor, root, adam, tmp_path, name):
+    path = Path(root.path, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        path.rename(tmp_path / "before")
+    path.write_text("mine")
+    assert str(path) in doctor().one("directory-replaced")["what"]
+    assert path.read_text() == "mine"
 
 
 def test_a_worker_in_error(doctor, root):
@@ -683,5 +695,5 @@ def test_files_that_belong_to_nobody(doctor, root, adam):
 
 
 def test_every_code_is_provoked():
-    tests = [file.read_text("utf-8") for file in Path(__file__).parent.glob("test_do*.py")]
+    tests = [file.read_text("utf-8") for file in Path(__file__).parent.parent.rglob("test_*.py")]
     assert [code for code in KINDS if not any(f'"{code}"' in text for text in tests)] == []

@@ -399,7 +399,7 @@ def test_a_git_that_began_after_the_lock_was_made_cannot_have_it(doctor, source,
         try:
             assert "source-lock-left-over" in doctor().codes
             os.utime(lock, (time.time() + 100,) * 2)
-            assert f"(pid {running.pid})" in str(locks_on(git, str(source), "main")[0].holder)
+            assert f"(pid {running.pid})" in locks_on(git, str(source), "main")[0].holder
         finally:
             running.kill()
 

@@ -88,6 +88,16 @@ def test_a_prompt_that_is_reported_in_the_middle_of_a_turn_is_queued(in_same_tur
     assert ended(action) == (outcome, Proof.HOOK)
 
 
+@pytest.mark.lesson(45, "two identical texts need two proofs")
+def test_a_report_of_words_that_it_reported_before_proves_nothing_while_they_stand_in_the_input_line():
+    """It may be a second report of the text before."""
+    again = {"heard": True, "repeated": True}
+    waiting = ((SOON, {**FILLED, **again}, LOOK), (LATER, {**FILLED, **again}, SUBMIT), (SOON, {**HEARD, **again}, END))
+    action, progress = play(*SENT, *waiting, reports_events=True)
+    assert ended(action) == (Outcome.DELIVERED, Proof.HOOK)
+    assert progress.submits == 2
+
+
 @pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
 def test_the_composer_was_filled_and_is_empty():
     action, progress = play(*SENT, *QUIET)

@@ -108,6 +108,47 @@ def test_a_mark_that_never_moves_is_given_up() -> None:
     assert "Enter" not in screen.pressed
 
 
+@dataclass
+class Slow(Screen):
+    """A program that takes each key so many looks after it was pressed."""
+
+    late: int = 25
+    waiting: list[tuple[int, str]] = field(default_factory=list)
+
+    def look(self, at: int) -> bool:
+        while self.waiting and self.waiting[0][0] <= at:
+            super().press(self.waiting.pop(0)[1])
+        return bool(self.waiting)
+
+
+@pytest.mark.lesson(41, "options are chosen by their words, and a dialog that nobody knows is a question at once")
+@pytest.mark.parametrize("choice", ["No, exit", "Perhaps", "yes"])
+def test_no_key_is_pressed_behind_one_that_was_not_read(choice: str) -> None:
+    """A second Down behind the first would move the mark on, and the Enter would take what nobody wanted."""
+    dialog = replace(TRUST, marked=1)
+    goal = goal_for(dialog, choice)
+    screen, state, ending = Slow(dialog), Walk(goal), None
+    for at in range(2_000):
+        unread = screen.look(at)
+        state, action = advance(state, Look(at * 0.05, screen.dialog, unread=unread))
+        if action.ending is not None:
+            ending = action.ending
+            break
+        if action.key:
+            assert not unread
+            screen.waiting.append((at + screen.late, action.key))
+    assert goal.option is not None
+    assert (ending, screen.taken) == (Ending.TAKEN, dialog.options[goal.option].words)
+
+
+def test_a_program_that_reads_nothing_is_given_up() -> None:
+    state, endings = Walk(goal_for(TRUST, "yes")), []
+    for at in range(2_000):
+        state, action = advance(state, Look(at * 0.05, TRUST, unread=at > 0))
+        endings += [action.ending] if action.ending else []
+    assert set(endings) == {Ending.STUCK}
+
+
 @pytest.mark.lesson(53, "an answer to a dialog that has changed meanwhile is refused")
 def test_another_dialog_gets_no_key() -> None:
     other = Dialog("Delete everything?", (Option("No"), Option("Yes, I trust it")), marked=1)

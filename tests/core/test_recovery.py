@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from llmc.core import events as ev
-from llmc.core.digest import told_digest
+from llmc.core.digest import prompt_digests, told_digest
 from llmc.core.effects import AskToResolve, ClearConversation, Deliver, Purpose, StartSession, StopSession, from_step
 from llmc.core.exits import ExitCause, exit_cause
 from llmc.core.lifecycle import Decision, decide
 from llmc.core.moves.blocked import GO_ON, MOST_WAITS
 from llmc.core.moves.change import REBASE_ESCALATE, REBASE_HELP, RESTART, with_steps
+from llmc.core.moves.queued import reports_owed
 from llmc.core.moves.stuck import nudge_texts
 from llmc.core.policy import Policy
 from llmc.model import Autonomy, Blocked, Outcome, Proof, Session, Turn, Work, Worker
@@ -322,6 +323,17 @@ def test_an_agent_that_uses_tools_is_alive():
     for minute in range(1, 120):
         busy = play(busy, ev.ActivityHeard(NOW + minute * 60, "Bash"), ev.SilenceLasted(NOW + minute * 60 + 59))
     assert (busy.nudges, busy.pending) == (0, ())
+
+
+@pytest.mark.lesson(45, "two identical texts need two proofs")
+@pytest.mark.parametrize(
+    ("outcome", "owed"), [(Outcome.UNDELIVERED, 0), (Outcome.DELIVERED, 0), (Outcome.UNKNOWN, 1), (Outcome.QUEUED, 1)]
+)
+def test_the_next_nudge_of_the_same_words_needs_a_proof_of_its_own(outcome, owed):
+    asked = silence(AT_WORK, 30).worker
+    proof = Proof.HOOK if outcome is Outcome.DELIVERED else Proof.NONE
+    after = play(asked, ev.TextSent(NOW + 1801, first(asked), outcome, proof))
+    assert reports_owed(after.sent, prompt_digests(nudge_texts(AUTO)[0])) == owed
 
 
 @pytest.mark.parametrize("outcome", [Outcome.UNDELIVERED, Outcome.UNKNOWN, Outcome.QUEUED])

@@ -41,7 +41,7 @@ def told_of(story: Story, name: str) -> list[str]:
     return [event.detail for kind in ("SilenceLasted", "notice") for event in story.events(name, kind)]
 
 
-@pytest.mark.lesson(46, "thresholds count from the last thing that was done about it")
+@pytest.mark.lesson(46, "every threshold counts from what was done last, also after a gap")
 @pytest.mark.parametrize("moved", MOVES)
 def test_everything_goes_on_and_nobody_is_nudged(story: Story, clock: MovedClock, moved: float) -> None:
     story.begin("adam", "baker", **AUTO).up()

@@ -323,6 +323,27 @@ def test_a_commit_of_the_user_whose_editor_is_open_keeps_its_lock(git, root, sou
     assert source.status() == ""
 
 
+def test_a_log_that_the_user_reads_keeps_nothing_waiting(git, root, source, landing, request, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    env = {**os.environ, "GIT_PAGER": f"read line < {pipe}; cat >/dev/null", "GIT_PAGER_IN_USE": "1"}
+    reading = subprocess.Popen(["git", "-p", "log"], cwd=source.path, env=env, stdout=subprocess.DEVNULL)
+    try:
+        request.getfixturevalue("cut_short")
+        assert_taken_back(impatient(), root, source, landing)
+    finally:
+        reading.kill()
+        reading.wait()
+
+
+def test_a_lock_of_the_index_does_not_matter_where_the_branch_is_not_checked_out(git, root, source, work):
+    source.run("checkout", "--quiet", "-b", "elsewhere")
+    landing = begin(git, source.path, root.path, "main", source.sha("main"), ADAM)
+    lock = source.write(".git/index.lock", "")
+    assert not settle_landing(impatient(), root.path, landing).landed
+    assert lock.exists()
+
+
 def test_a_lock_that_was_there_before_is_not_ours_to_remove(git, root, source, landing):
     lock = source.write(".git/index.lock", "")
     os.utime(lock, (time.time() - 3600,) * 2)

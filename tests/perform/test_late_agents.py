@@ -60,7 +60,7 @@ def feedback(story: Story) -> Receipt:
 # --- the Enter is taken late ------------------------------------------------------------------------
 
 
-@pytest.mark.lesson(44, "after an Enter nothing is said to be undelivered")
+@pytest.mark.lesson(44, "after an Enter nobody promises that nothing was taken")
 @pytest.mark.parametrize("send", [message, task, feedback])
 @pytest.mark.parametrize("late", [1.0, 5.0])
 def test_an_enter_that_is_taken_late(story: Story, send: Callable[[Story], Receipt], late: float) -> None:
@@ -70,7 +70,7 @@ def test_an_enter_that_is_taken_late(story: Story, send: Callable[[Story], Recei
     assert (receipt.outcome, receipt.proof) == (Outcome.DELIVERED, Proof.HOOK)
 
 
-@pytest.mark.lesson(44, "after an Enter nothing is said to be undelivered")
+@pytest.mark.lesson(44, "after an Enter nobody promises that nothing was taken")
 def test_an_enter_that_is_taken_when_nobody_waits_for_it_any_more(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,7 +86,7 @@ def test_an_enter_that_is_taken_when_nobody_waits_for_it_any_more(
     assert story.worker("adam").leftover == ""
 
 
-@pytest.mark.lesson(44, "after an Enter nothing is said to be undelivered")
+@pytest.mark.lesson(44, "after an Enter nobody promises that nothing was taken")
 @pytest.mark.parametrize("continued", [True, False])
 def test_an_agent_that_was_stopped_by_a_signal(story: Story, monkeypatch: pytest.MonkeyPatch, continued: bool) -> None:
     kept = online(story)

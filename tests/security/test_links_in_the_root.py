@@ -21,6 +21,7 @@ FILES = (
     "run/patrol.json",
     "run/radar.json",
     "logs/adam.log",
+    ".workers/status.db",
     "status.db",
     "state.lock",
     "config.lock",
@@ -33,6 +34,7 @@ DIRECTORIES = (
     "run/attention",
     "run/agents",
     "run/agents/adam",
+    ".workers",
     ".workers/adam",
     "diagnostics",
 )
@@ -112,7 +114,35 @@ def test_a_link_in_place_of_a_directory(story: Story, foreign: Path, name: str) 
     assert tree(foreign) == before
 
 
-@pytest.mark.parametrize("name", [*DIRECTORIES[:6], "run/locks"])
+@pytest.mark.parametrize("name", ["run/spool", "run/attention", "run/agents", ".workers"])
+def test_removing_a_worker_leaves_what_a_link_leads_to(story: Story, foreign: Path, name: str) -> None:
+    story.begin("adam")
+    story.llmc("restart", "adam")
+    before = tree(foreign)
+    put_link(story, name, foreign)
+    story.llmc("nuke", "adam", "--yes")
+    left = tree(foreign)
+    assert {name: left.get(name) for name in before} == before  # the agent's own last report goes where it leads
+
+
+@pytest.mark.parametrize("is_link", [True, False])
+def test_a_daemon_removes_no_directory_that_it_did_not_make(story: Story, foreign: Path, is_link: bool) -> None:
+    story.begin("adam")
+    if is_link:
+        put_link(story, ".workers", foreign)
+        place = foreign
+    else:
+        place = Path(story.root.terminals, "notes")
+        place.mkdir(parents=True)
+        (place / "mine.txt").write_text("precious\n")
+    before = tree(place)
+    story.up()
+    story.task("adam", "nothing")
+    story.llmc("down")
+    assert tree(place) == before
+
+
+@pytest.mark.parametrize("name", [*DIRECTORIES[:7], "run/locks"])
 def test_doctor_tells_of_it_and_puts_it_right(story: Story, foreign: Path, name: str) -> None:
     story.begin("adam")
     story.llmc("restart", "adam")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.model import Session, State, Work, Worker
+from llmc.model import Clock, Session, State, Work, Worker
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError
 from llmc.store.lock import LockTimeoutError
 from llmc.store.state_file import REBUILD, StateBrokenError, StateExistsError, StateFile, StateMissingError
@@ -523,3 +523,36 @@ pathlib.Path.{at} = die
     assert codes[0] == -signal.SIGKILL
     assert set(codes) <= {0, -signal.SIGKILL}
     assert file.load().workers["adam"].step_count == 4
+
+
+# --- the clock ------------------------------------------------------------------------------------
+
+DAY = 86_400.0
+
+
+@pytest.mark.parametrize("moved", [-900 * DAY, -2 * DAY, 2 * DAY, 900 * DAY])
+def test_a_clock_that_was_moved_takes_the_times_along(tmp_path: Path, moved: float) -> None:
+    clock = Clock(1_800_000_000.0, 100.0, "this start")
+    file = StateFile(tmp_path, clock=lambda: clock)
+    now = clock.unix
+    file.create(State({"adam": worker(last_activity_unix=now - 60, timers={"restart": now + 5})}))
+    clock = Clock(now + 10 + moved, 110.0, "this start")
+    for reader in (file, StateFile(tmp_path, clock=lambda: clock)):
+        adam = reader.load().workers["adam"]
+        assert clock.unix - adam.last_activity_unix == pytest.approx(70)
+        assert adam.timers["restart"] - clock.unix == pytest.approx(-5)
+    assert file.as_written().workers["adam"].last_activity_unix == now - 60
+    file.transact(lambda state: replace(state, last_reviewed_worker="adam"))
+    assert clock.unix - file.as_written().workers["adam"].last_activity_unix == pytest.approx(70)
+    assert file.load().clock == replace(clock, ahead_secs=max(0.0, moved))
+
+
+def test_reading_a_state_writes_nothing(tmp_path: Path) -> None:
+    file = StateFile(tmp_path, clock=lambda: Clock(2_000.0, 100.0, "a"))
+    file.create(State({"adam": worker(last_activity_unix=9_000_000.0)}))
+    before = file.path.read_bytes()
+    assert file.load().workers["adam"].last_activity_unix == 2_000.0
+    assert file.transact(lambda state: state) == file.load()
+    assert file.path.read_bytes() == before
+    file.mend(lambda state: state)
+    assert file.as_written().workers["adam"].last_activity_unix == 2_000.0

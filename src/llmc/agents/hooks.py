@@ -20,7 +20,7 @@ from llmc.agents.transcripts import texts
 SCRIPT = """\
 #!/bin/sh
 # Drops one report of an agent into LLMC's spool: the hook's name, the session, and what the CLI says on standard input.
-[ -d "$LLMC_SPOOL" ] || exit 0
+[ -d "$LLMC_SPOOL" ] && [ ! -L "$LLMC_SPOOL" ] || exit 0
 new=$(mktemp "$LLMC_SPOOL/.XXXXXXXXXX") || exit 0
 { printf '{"hook":"%s","session":"%s","payload":' "$1" "$LLMC_SESSION"; cat; printf '}'; } > "$new" || exit 0
 mv "$new" "$LLMC_SPOOL/$(date +%s%N)-$$.json"

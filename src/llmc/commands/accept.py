@@ -85,7 +85,7 @@ def _with_notes(result: Result, notes: list[str]) -> Result:
 
 
 def _foresee(site: Site, name: str, wanted: MergeWork) -> Result:
-    with acting_for(site, name) as worker:
+    with acting_for(site, name, looks_only=True) as worker:
         tip = peek_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
         plan = plan_for(site, worker, tip, wanted)
     return Result(_told(plan), _as_data(plan), exit_code=0 if plan.obstacle is None else 1)

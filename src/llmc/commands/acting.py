@@ -29,11 +29,12 @@ WAIT_SECS = 2.0
 
 
 @contextmanager
-def acting_for(site: Site, name: str) -> Iterator[Worker]:
+def acting_for(site: Site, name: str, *, looks_only: bool = False) -> Iterator[Worker]:
     """Nobody else acts for the worker meanwhile, and everything that has happened so far is known."""
     site.worker(name)
-    with suppress(LlmcError):  # `llmc status` and the doctor tell what is left, and an accept refuses for it
-        settle_landings_if_free(site)
+    if not looks_only:
+        with suppress(LlmcError):  # `llmc status` and the doctor tell what is left, and an accept refuses for it
+            settle_landings_if_free(site)
     with site.acting_for(name):
         catch_up(site, name)
         yield site.worker(name)

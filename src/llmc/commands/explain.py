@@ -22,6 +22,7 @@ from llmc.observe.troubles import all_troubles
 from llmc.perform.confirming import KIND as AUTO_CONFIRM
 from llmc.perform.confirming import verdict_on
 from llmc.perform.diagnostics import latest_bundle
+from llmc.perform.landing import KIND as LANDING
 from llmc.perform.programs import known_program
 from llmc.perform.sessions import left_out
 from llmc.site import Site
@@ -55,6 +56,7 @@ def run(app: App, args: Namespace) -> Result:
         *(f"started without {each}: the installed {worker.agent} does not know it" for each in without),
         *_disagreement(attention),
         *_confirmations(site, worker, now),
+        *_landing(site, worker, now),
         "what comes next:",
         *(f"  {move}" for move in moves),
     ]
@@ -120,6 +122,11 @@ def _confirmations(site: Site, worker: Worker, now: float) -> list[str]:
     answered = [f"answered unasked, {age(now - last.at_unix)} ago: {one_line(last.detail, 200)}"] if last else []
     refused = [f"not answered unasked: {verdict.refusal}"] if verdict is not None and verdict.refusal else []
     return answered + refused
+
+
+def _landing(site: Site, worker: Worker, now: float) -> list[str]:
+    last = site.ledger.events.latest(worker.name, LANDING)
+    return [f"{age(now - last.at_unix)} ago: {last.detail}"] if last else []
 
 
 def _data(worker: Worker, signals: dict[str, str], moves: tuple[str, ...]) -> dict[str, object]:

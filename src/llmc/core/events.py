@@ -228,6 +228,8 @@ class ScreenRead(Fact):
     """What stands above its input line."""
     rested: bool = False
     """It was seen at work before, or has been like this for long: an agent may be slow to begin."""
+    foreign: str = ""
+    """As in `TurnEnded`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 from llmc.errors import LlmcError
+from llmc.git.failure import subcommand
 from llmc.git.repository import HEADS, git_paths
 from llmc.git.runner import Git
-from llmc.host.entries import remove
-from llmc.host.holders import Holder, can_tell_holders, holder_of
+from llmc.host.holders import can_tell_holders, holder_of
 
 LOOK_EVERY_SECS = 0.05
 CLOCKS_DIFFER_SECS = 2.0
 """The time of a file is that of the last tick of its disk."""
+_READERS = frozenset(("log", "show", "diff", "blame", "grep", "help", "reflog", "shortlog", "cat-file", "daemon"))
+"""They keep no lock while a person reads what they have written."""
 NOBODY_AFTER_SECS = 60.0
 """Where nobody can tell who has a lock, one that is as old as this was left."""
 
@@ -27,8 +30,10 @@ class SourceLockedError(LlmcError):
 class LockFile:
     path: str
     made_unix: float
-    holder: Holder | None
-    """Who may still use it; None when nobody does, or nobody can tell."""
+    number: int
+    """Of the file: the next lock of that name has another."""
+    holder: str
+    """Who may still use it; empty when nobody does, or nobody can tell."""
 
     @property
     def age_secs(self) -> float:
@@ -40,7 +45,7 @@ class LockFile:
 
     @property
     def is_left(self) -> bool:
-        return self.holder is None and (can_tell_holders() or self.age_secs > NOBODY_AFTER_SECS)
+        return not self.holder and (can_tell_holders() or self.age_secs > NOBODY_AFTER_SECS)
 
 
 def locks_on(git: Git, place: str, branch: str) -> tuple[LockFile, ...]:
@@ -54,20 +59,29 @@ def locks_on(git: Git, place: str, branch: str) -> tuple[LockFile, ...]:
 
 def _look_at(path: str, around: tuple[str, ...]) -> LockFile | None:
     try:
-        made = os.lstat(path).st_mtime
+        found = os.lstat(path)
     except FileNotFoundError:
         return None
-    return LockFile(path, made, holder_of(path, made, around, "git"))
+    if found.st_uid != os.geteuid():
+        holder = "another user"
+    else:
+        holder = str(holder_of(path, found.st_mtime, around, "git", _only_reads) or "")
+    return LockFile(path, found.st_mtime, found.st_ino, holder)
 
 
-def free_from_locks(git: Git, place: str, branch: str, since_unix: float) -> None:
+def _only_reads(command: str) -> bool:
+    return subcommand(tuple(command.split()[1:])) in _READERS
+
+
+def free_from_locks(git: Git, place: str, branch: str, since_unix: float, *, with_index: bool) -> None:
     """Removes what a git that was ended by force has left since then.
 
-    Waits for whoever is alive and has the index of the checkout, with a bound. Others do not matter here.
+    With the index of the checkout: waits for whoever is alive and has it, with a bound. Others do not matter here.
     """
     until = time.monotonic() + git.patience
     while True:
-        kept = [lock for lock in locks_on(git, place, branch) if not _removed(lock, since_unix)]
+        found = (lock for lock in locks_on(git, place, branch) if with_index or not lock.is_of_index)
+        kept = [lock for lock in found if not _removed(lock, since_unix)]
         if not any(lock.is_of_index for lock in kept):
             return
         if time.monotonic() >= until:
@@ -78,12 +92,19 @@ def free_from_locks(git: Git, place: str, branch: str, since_unix: float) -> Non
 def _removed(lock: LockFile, since_unix: float) -> bool:
     if not lock.is_left or lock.made_unix < since_unix - CLOCKS_DIFFER_SECS:
         return False
-    remove(lock.path)
+    remove_left(lock)
     return True
 
 
+def remove_left(lock: LockFile) -> None:
+    """Unless it was given back and another one was made in the time that it took to look who has it."""
+    with suppress(FileNotFoundError):
+        if os.lstat(lock.path).st_ino == lock.number:
+            os.unlink(lock.path)
+
+
 def refusal(lock: LockFile) -> SourceLockedError:
-    if lock.holder is not None:
+    if lock.holder:
         return SourceLockedError(
             f"{lock.holder} is at work in your repository and has locked it: {lock.path}",
             "wait until it has ended, then try again",

@@ -25,6 +25,7 @@ class Rendering:
 
     git: Git
     git_dir: str
+    common_dir: str
     attributes: str
 
     def entries(self, wanted: Blobs) -> dict[str, Entry]:
@@ -39,10 +40,11 @@ class Rendering:
         # The size that git tells is that of the blob, not of what the filters made of it: a word nobody can foresee
         # marks where each content begins.
         word = secrets.token_hex(16)
-        where = (f"--git-dir={self.git_dir}", f"--work-tree={self.attributes}")
+        # Git reads attributes from the directory that it works in.
+        where = {"GIT_DIR": self.git_dir, "GIT_COMMON_DIR": self.common_dir, "GIT_WORK_TREE": self.attributes}
         asked = b"".join(encode(f"{sha} {path}\0" if how else f"{sha}\0") for path, (_, sha) in wanted.items())
-        args = (*where, "cat-file", "-z", f"--batch={word}", *how)
-        out = self.git.run(self.attributes, *args, stdin=asked, timeout=LONG).out
+        args = ("cat-file", "-z", f"--batch={word}", *how)
+        out = self.git.run(self.attributes, *args, stdin=asked, env=where, timeout=LONG).out
         contents = [content.removesuffix(b"\n") for content in out.split(f"{word}\n".encode())[1:]]
         if len(contents) != len(wanted):
             raise GitError(args, "fatal: bad object: a file of the commit is missing in the repository")
@@ -52,7 +54,9 @@ class Rendering:
 @contextmanager
 def rendering(git: Git, checkout: str, commit: str, scratch: str) -> Iterator[Rendering]:
     """`scratch` is a directory for the time being."""
-    made = Rendering(git, git.text(checkout, "rev-parse", "--absolute-git-dir"), scratch)
+    places = git.text(checkout, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir")
+    git_dir, common_dir = places.split("\n")
+    made = Rendering(git, git_dir, common_dir, scratch)
     try:
         git.host.make_dir(scratch)
         for path, content in made.contents(_attributes(git, checkout, commit)).items():

@@ -68,12 +68,13 @@ def settle_landing(git: Git, root: str, landing: Landing) -> Settled:
         if landing.checkout is not None and git.host.exists(landing.source) and not git.host.is_dir(landing.checkout):
             return Settled(has_landed(git, landing))
         _wait_for_writers(git, landing)
-        free_from_locks(git, place, landing.branch, landing.begun_unix)
+        free_from_locks(git, place, landing.branch, landing.begun_unix, with_index=landing.checkout is not None)
         reached(Moment.TAKEBACK_UNLOCKED)
         if resolve(git, landing.source, landing.new) is None:
             bring_objects(git, landing.source, root, landing.ref, landing.new)  # a `git gc` has cleared it away
-        if landing.checkout is None or has_landed(git, landing):
-            return Settled(has_landed(git, landing))
+        landed = has_landed(git, landing)
+        if landed or landing.checkout is None:
+            return Settled(landed)
         return Settled(False, _take_back(git, root, landing, landing.checkout))
     except LlmcError as failure:
         raise _half_landed(landing, failure.what, failure.hint) from failure

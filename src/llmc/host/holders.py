@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from llmc.host.marks import command_of, programs_in
@@ -25,10 +26,12 @@ def can_tell_holders() -> bool:
     return os.path.exists("/proc/self")
 
 
-def holder_of(lock: str, made_unix: float, places: tuple[str, ...], program: str) -> Holder | None:
-    """Git closes a lock file long before it gives it back (`git commit` waits for an editor meanwhile), so any git
+def holder_of(
+    lock: str, made_unix: float, places: tuple[str, ...], program: str, only_reads: Callable[[str], bool]
+) -> Holder | None:
+    """Whoever has it open, else a program that works in one of the places and is older than the lock.
 
-    that works in one of the places and is older than the lock may have made it. One that was started later did not.
+    Git closes a lock file long before it gives it back: `git commit` waits for an editor meanwhile.
     """
     real = os.path.realpath(lock)
     for pid in running():
@@ -36,6 +39,8 @@ def holder_of(lock: str, made_unix: float, places: tuple[str, ...], program: str
             return Holder(pid, command_of(pid))
     for place in places:
         for pid in programs_in(place, program):
-            if started_at(pid) <= made_unix + START_IS_KNOWN_TO_SECS and is_running(pid):
-                return Holder(pid, command_of(pid))
+            command = command_of(pid)
+            older = started_at(pid) <= made_unix + START_IS_KNOWN_TO_SECS
+            if older and not only_reads(command) and is_running(pid):
+                return Holder(pid, command)
     return None

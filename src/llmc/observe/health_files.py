@@ -55,6 +55,7 @@ def find_replaced(root: Root, workers: Collection[str]) -> Answer[tuple[str, ...
     spools = [root.spool(name) for name in workers]
     own = [*(root.inside("run", name) for name in OWN), *spools, *(f"{spool}/{BAD}" for spool in spools)]
     own += [root.settings_dir(name) for name in workers]
+    own += [root.terminals]
     run = [root.run] if os.path.lexists(root.run) and not os.path.isdir(root.run) else []
     return Found((*run, *(path for path in own if is_replaced(path))))
 

@@ -28,4 +28,4 @@ def find_source_locks(git: Git, config: Config) -> Answer[tuple[SourceLock, ...]
     repo = config.repo
     found = locks_on(git, place_of(git, repo.source, repo.branch), repo.branch)
     staying = (lock for lock in found if lock.age_secs > STAYS_SECS)
-    return Found(tuple(SourceLock(lock.path, lock.age_secs, str(lock.holder or "")) for lock in staying))
+    return Found(tuple(SourceLock(lock.path, lock.age_secs, lock.holder) for lock in staying))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -112,7 +113,7 @@ def _record(around: Surroundings, git: Git, clone: Clone, worker: Worker) -> Ans
     if known is None or known.missing or not git.host.is_dir(path):
         return _there(known)
     # Git lists a record without looking whether it is whole, and whether the directory is still of this repository.
-    foreign = foreign_git(git.host, around.root.path, worker.name)
+    foreign = foreign_git(git.host, around.root.path, posixpath.basename(path))
     return Found(replace(known, missing=foreign is not None, foreign=foreign or ""))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from llmc.agents.registry import BUILT_IN
@@ -11,10 +12,12 @@ from llmc.core.mending import Seen
 from llmc.core.names import name_problem
 from llmc.core.rebuild import Logged, Remains
 from llmc.errors import LlmcError
+from llmc.git.clone import fetch_source
 from llmc.git.history import merge_base, merged_elsewhere
 from llmc.git.parse import parse_unmerged
 from llmc.git.rebase import rebase_in_progress
-from llmc.git.repository import branch_tip, common_dir, heads, raw_status, status
+from llmc.git.repository import branch_tip, heads, raw_status, status
+from llmc.git.worktree_identity import foreign_git
 from llmc.model import State, Work, Worker
 from llmc.observe.branches import upstream_tip
 from llmc.observe.health_git import missing_commits
@@ -43,12 +46,20 @@ HEARD = tuple(kind.__name__ for kind in (PromptHeard, ActivityHeard, TurnEnded))
 
 def find_remains(site: Site) -> dict[str, Remains]:
     """Everything that was a worker's, by its name."""
+    _learn_what_landed(site)
     panes = _panes(site)
     return {name: _remains(site, name, panes.get(f"llmc-{name}")) for name in _names(site)}
 
 
 def find_remains_of(site: Site, name: str) -> Remains:
+    _learn_what_landed(site)
     return _remains(site, name, _panes(site).get(f"llmc-{name}"))
+
+
+def _learn_what_landed(site: Site) -> None:
+    """From the user's own repository, if it is there: work that it has is no work any more."""
+    with suppress(LlmcError):
+        fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
 
 
 def _panes(site: Site) -> dict[str, Pane]:
@@ -68,7 +79,7 @@ def _remains(site: Site, name: str, pane: Pane | None) -> Remains:
     path, branch = site.root.worktree(name), BRANCHES + name
     logged = _logged(site, name)
     agents = _agents(site, name, logged)
-    is_worktree = _is_worktree(site, path)
+    is_worktree = foreign_git(site.host, site.root.path, name) is None
     base, ahead = _work(site, branch)
     return Remains(
         name,
@@ -85,14 +96,6 @@ def _remains(site: Site, name: str, pane: Pane | None) -> Remains:
         busy=pane is not None and _is_busy(site, next(iter(agents.values()), ""), pane),
         logged=logged,
     )
-
-
-def _is_worktree(site: Site, path: str) -> bool:
-    """In any other directory git would answer for another repository."""
-    try:
-        return site.host.exists(f"{path}/.git") and common_dir(site.git, path) == site.host.real_path(site.root.git_dir)
-    except LlmcError:
-        return False
 
 
 def _conflicts(site: Site, path: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from llmc.core.fusion import INTERRUPTED
 from llmc.core.lifecycle import Decision
 from llmc.core.moves.change import is_outdated
 from llmc.core.moves.heard import NOTED_EVERY_SECS
+from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.attention import keep_report
 from llmc.observe.branches import new_work
@@ -64,7 +65,8 @@ def _event(site: Site, worker: Worker, seen: Seen) -> ev.Fact:
     if _asks_unsaid(worker, seen) and reading.dialog is not None:
         return ev.DialogSeen(at, said_in_a_line(reading.dialog))
     rested = seen.call is not None or at - seen.standing.changed_at >= RESTED_AFTER_SECS
-    return ev.ScreenRead(at, reading.state, reading.detail, reading.state != "UNKNOWN", reading.said, rested)
+    foreign = foreign_git(site.host, site.root.path, worker.name) or ""
+    return ev.ScreenRead(at, reading.state, reading.detail, reading.state != "UNKNOWN", reading.said, rested, foreign)
 
 
 def _shows_interrupt(worker: Worker, seen: Seen) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 from llmc.core import events as ev
@@ -23,6 +24,7 @@ from llmc.perform.merging import forget_accept
 from llmc.perform.sessions import end_session, end_strays
 from llmc.perform.worktrees import carry_ignored_files, make_it_ours
 from llmc.site import Site
+from llmc.store.own_directory import is_own_directory
 
 
 class NotRebasedError(LlmcError):
@@ -142,10 +144,12 @@ def forget_files(site: Site, name: str) -> None:
     """What is kept while a worker lives."""
     root = site.root
     for path in (root.spool(name), root.settings_dir(name), root.attention_file(name), root.terminal(name)):
-        site.host.remove_tree(path)
+        if is_own_directory(os.path.dirname(path)):  # through a link it would be somebody else's
+            site.host.remove_tree(path)
 
 
 def forget_locks(site: Site, name: str) -> None:
     """The last thing: whoever waits for one of them notices that it is gone."""
     for path in (site.root.pane_lock(name), site.root.worker_lock(name)):
-        site.host.remove_tree(path)
+        if is_own_directory(os.path.dirname(path)):
+            site.host.remove_tree(path)

@@ -17,6 +17,8 @@ from llmc.store.landing_journal import LandingJournal
 from llmc.store.lock import FileLock
 
 LANDING = "accepting work"
+KIND = "landing"
+"""Of what is noted with the workers whose landing was cut short."""
 
 
 def land(site: Site, order: Order) -> Landed:
@@ -72,7 +74,7 @@ def _settle(site: Site, landing: Landing) -> Settled:
     known = site.ledger.load().workers
     for name in landing.workers:
         if name in known:
-            site.ledger.note(name, site.now(), "landing", settled_words(landing, settled))
+            site.ledger.note(name, site.now(), KIND, settled_words(landing, settled))
     return settled
 
 

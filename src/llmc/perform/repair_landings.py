@@ -7,7 +7,7 @@ from pathlib import Path
 from llmc.core.repairs import Repair
 from llmc.errors import LlmcError
 from llmc.git.land import place_of
-from llmc.git.locks import locks_on
+from llmc.git.locks import locks_on, remove_left
 from llmc.perform.landing import LANDING, settle_landings, settled_words
 from llmc.perform.means import Means
 from llmc.store.lock import FileLock
@@ -24,7 +24,9 @@ def remove_source_lock(means: Means, repair: Repair) -> str:
     site = means.open_site()
     repo = site.config.repo
     found = locks_on(site.git, place_of(site.git, repo.source, repo.branch), repo.branch)
-    if any(lock.path == repair.subject and not lock.is_left for lock in found):
-        raise LlmcError("a git has it by now", "wait until it has ended, then repair again")
-    Path(repair.subject).unlink(missing_ok=True)
+    for lock in found:
+        if lock.path == repair.subject:
+            if not lock.is_left:
+                raise LlmcError(f"{lock.holder or 'a git'} has it by now", "wait until it has ended, then repair again")
+            remove_left(lock)
     return f"removed {Path(repair.subject).name}"

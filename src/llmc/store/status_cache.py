@@ -21,8 +21,8 @@ from urllib.parse import quote
 
 from llmc.errors import LlmcError
 from llmc.root import Root
-from llmc.store.own_directory import make_own_directory
-from llmc.store.own_file import write_atomically
+from llmc.store.own_directory import is_own_directory, make_own_directory
+from llmc.store.own_file import stand_aside, write_atomically
 from llmc.store.terminals import RECORD
 
 SCHEMA = (
@@ -35,6 +35,7 @@ SCHEMA = (
     "CREATE INDEX IF NOT EXISTS history_of_pty ON status_history (id, ts)",
 )
 NAME = "status.db"
+STATUS = "status.json"
 BUSY_SECS = 0.2
 """A database that somebody else keeps locked must not keep the watcher from looking."""
 HISTORY_KEPT = 200
@@ -164,8 +165,9 @@ class StatusCache:
     def _write_file(self, status: Status) -> None:
         try:
             directory = self.directory / status.id
+            make_own_directory(str(self.directory))
             make_own_directory(str(directory))
-            write_atomically(directory / "status.json", json.dumps(status.as_json(), indent=1))
+            write_atomically(directory / STATUS, json.dumps(status.as_json(), indent=1))
         except OSError as error:
             self._complaints.complain(
                 f"status of {status.id}", f"{status.id}: its status.json was not written: {error.strerror}"
@@ -201,7 +203,8 @@ class StatusCache:
 
     def _open(self) -> sqlite3.Connection:
         if self._database is None:
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_own_directory(str(self.directory))
+            stand_aside(self.path)  # SQLite would follow a link
             database = sqlite3.connect(self.path, timeout=BUSY_SECS, isolation_level=None, check_same_thread=False)
             try:
                 self.path.chmod(0o600)
@@ -236,7 +239,7 @@ class StatusCache:
 
 def forget_status(root: Root, cache: StatusCache, names: Iterable[str]) -> None:
     """A terminal that went away leaves nothing behind."""
-    gone = sorted(names)
+    gone = sorted(names) if is_own_directory(root.terminals) else []  # through a link they would be somebody else's
     for name in gone:
         shutil.rmtree(root.terminal(name), ignore_errors=True)
     if gone:
@@ -251,9 +254,9 @@ def forget_ended(root: Root, cache: StatusCache, workers: Iterable[str]) -> None
 
 
 def sweep(root: Root, cache: StatusCache) -> None:
-    """Removes what belongs to neither a terminal nor a worker: what an earlier watcher left."""
+    """Removes what an earlier watcher wrote and what belongs to neither a terminal nor a worker now."""
     with suppress(FileNotFoundError):
-        names = [path.name for path in Path(root.terminals).iterdir() if path.is_dir()]
+        names = [path.parent.name for path in Path(root.terminals).glob(f"*/{STATUS}")]
         forget_status(root, cache, [name for name in names if not _belongs(root, name)])
     with suppress(CacheUnreadableError):
         cache.forget([name for name in cache.known() if not os.path.isdir(root.terminal(name))])

@@ -13,6 +13,7 @@ from llmc.core.names import LONGEST_NAME, name_problem, shown
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.root import Root
 from llmc.store.lock import FileLock, disk_errors
+from llmc.store.own_directory import make_own_directory
 from llmc.store.own_file import write_atomically
 
 RECORD = "terminal.json"
@@ -63,7 +64,7 @@ class Terminals:
 
     def make_directory(self) -> None:
         with disk_errors(self.directory):
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_own_directory(str(self.directory))
 
     def lock(self, timeout: float = LOCK_SECS) -> FileLock:
         """Held while names are given and taken away."""

@@ -23,6 +23,7 @@ from llmc.core.moves.change import (
     is_outdated,
     needs_input,
     not_on_its_branch,
+    not_ours,
     with_last_words,
     with_steps,
     with_timer,
@@ -121,7 +122,8 @@ def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
         return turn_broken(replace(worker, turn=Turn.OVER), event.detail or "", why, event.at, None, policy)
     if event.state == "READY" and (event.rested or policy.screen_may_move_work):
         # Agents do not report everything: no CLI tells of every Esc, nor of every failure of its provider.
-        return needs_input(worker, with_last_words(_why_quiet(worker), worker))
+        why = not_ours(event.foreign) if event.foreign else with_last_words(_why_quiet(worker), worker)
+        return needs_input(worker, why)
     return Move(before)
 
 
