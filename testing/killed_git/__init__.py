@@ -26,7 +26,7 @@ printf '%s\\n' "$(printf '%s ' "$@" | tr '\\n' ' ')" >>{log}
 if [ -s {order} ] && read -r which moment changes <{order}; then
     case " $* " in *" $which "*) its=yes ;; *) its= ;; esac
     [ "$which" = any ] || [ "$which" = "$(wc -l <{log})" ] && its=yes
-    [ -n "$its" ] && mv {order} {taken} 2>/dev/null &&
+    [ -n "$its" ] && mv {order} {taken} 2>/dev/null && echo "$*" >{taken} &&
         exec {python} -I {killer} "$moment" "$changes" {outcome} {git} "$@"
 fi
 exec {git} "$@"
@@ -93,6 +93,11 @@ class KilledGit:
         waiting = order.exists()
         order.unlink(missing_ok=True)
         return not waiting
+
+    def taken(self) -> str:
+        """The call that an order came true for."""
+        file = self.directory / "taken"
+        return file.read_text(errors="replace").strip() if file.exists() else ""
 
     def outcome(self) -> str:
         """Of the last order that was taken: `killed`, or `ended` for a git that changed nothing to be killed over."""

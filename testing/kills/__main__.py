@@ -43,7 +43,7 @@ def _try_all(bench: Bench, words: argparse.Namespace) -> int:
         wrong = bench.complaints(kill)
         if wrong:
             failed += 1
-            print(f"  --command {bench.case.name} {kill} (git {verbs[kill.child - 1]})")
+            print(f"  --command {bench.case.name} {kill}")
             print("\n".join(f"    {line}" for each in wrong for line in each.splitlines()), flush=True)
     return failed
 

@@ -227,10 +227,8 @@ def _is_undone(world: World) -> bool:
 
 
 def judge_undone(world: World, head: str) -> Complaints:
-    if world.in_worktree("rev-parse", "HEAD") != head:
-        yield "the commit is not back"
-    if not _is_undone(world):
-        yield f"{HALF} is not back: {world.in_worktree('status', '--porcelain')!r}"
+    if not _is_undone(world) and (said := _brought_back(world, head)):
+        yield said
         return
     yield from _next_lands_too(world)
 

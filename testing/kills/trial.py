@@ -34,9 +34,9 @@ CHANGES = (1, 5, 12)
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """The call of that number, from 1."""
+    """The call of that number, from 1, or the first one with this word."""
 
-    child: int
+    child: int | str
     moment: Moment
     changes: int = 1
 
@@ -98,9 +98,7 @@ class Bench:
             else:
                 said = _told(self.case.words, world.story.try_llmc(*self.case.words))
         self.git.called_off()
-        calls = self.git.calls()
-        called = calls[kill.child - 1] if kill.child <= len(calls) else "not called"
-        return f"{self.git.outcome()}: git {called[:200]}\n{said}"
+        return f"{self.git.outcome() or 'not called'}: git {self.git.taken()[:200]}\n{said}"
 
 
 def sample(verbs: list[str], dice: random.Random) -> Iterator[Kill]:

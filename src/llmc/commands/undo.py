@@ -20,6 +20,9 @@ from llmc.observe.branches import work_ahead
 from llmc.perform.worktrees import make_it_ours
 from llmc.site import Site
 
+BEGUN, DONE = "undo begun", "undo"
+"""In the log of events, with the backup that it is about."""
+
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
@@ -43,10 +46,11 @@ def run(app: App, args: Namespace) -> Result:
         task = worker.current_prompt
         present = make_backup(site.git, worker.worktree_path, name, site.now(), reason="undo", task=task)
         reached(Moment.UNDO_BACKED_UP)
-        backup = named or _newest_other(site, backups, present, name)
+        backup = named or _cut_short(site, backups, name) or _newest_other(site, backups, present, name)
+        site.ledger.note(name, site.now(), BEGUN, backup.ref)
         restore_backup(site.git, worker.worktree_path, backup)
         reached(Moment.UNDO_RESTORED)
-        site.ledger.note(name, site.now(), "undo", f"restored {backup.ref}")
+        site.ledger.note(name, site.now(), DONE, f"restored {backup.ref}")
         if backup.task:
             found = work_ahead(site, worker)
             site.ledger.apply(name, ev.WorkRestored(site.now(), backup.task, found))
@@ -64,6 +68,14 @@ def _named(backups: tuple[Backup, ...], ending: str) -> Backup:
     if len(matching) != 1:
         raise WrongWordsError(f"{ending} names {len(matching)} backups", "`llmc undo --list` shows them")
     return matching[0]
+
+
+def _cut_short(site: Site, backups: tuple[Backup, ...], name: str) -> Backup | None:
+    """What an undo was about to restore that did not come to its end, unless something else was backed up since."""
+    last = site.ledger.events.latest(name, BEGUN, DONE)
+    if last is None or last.kind == DONE or backups[0].reason != "undo":
+        return None
+    return next((backup for backup in backups if backup.ref == last.detail), None)
 
 
 def _newest_other(site: Site, backups: tuple[Backup, ...], present: Backup | None, name: str) -> Backup:

@@ -7,7 +7,6 @@ repository itself asks for in .gitattributes (LFS, line endings), as they do in 
 from __future__ import annotations
 
 import posixpath
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,7 +62,8 @@ def put_back(git: Git, worktree: str, files: str, state: str) -> None:
 @contextmanager
 def _scratch(git: Git, worktree: str) -> Iterator[str]:
     """A directory for temporary indexes beside the real one, so that copies of it keep working."""
-    (path,) = git_paths(git, worktree, f"llmc-{secrets.token_hex(8)}")
+    (path,) = git_paths(git, worktree, "llmc-scratch")
+    git.host.remove_tree(path)  # of one that was killed; whoever is here acts for the worker, alone
     git.host.make_dir(path)
     try:
         yield path

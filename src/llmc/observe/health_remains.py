@@ -18,7 +18,7 @@ from llmc.root import Root
 from llmc.store.lock import is_held
 from llmc.store.own_directory import is_own_directory
 
-OLD_LOCK_SECS = 600.0
+OLD_LOCK_SECS = 60.0
 OLD_WRITE_SECS = 60.0
 CUT_SHORT = (".state.json.new", ".state.json.bak.new", ".config.toml.new", ".landings.json.new")
 _BROKEN = re.compile(r"warning: ignoring (?:broken ref|dangling symref|ref with broken name) (\S+)")

@@ -13,7 +13,7 @@ from llmc.git.clone import fetch_source, peek_source
 from llmc.git.hidden import whole_status
 from llmc.git.history import commits_ahead
 from llmc.git.rebase import Conflicted, rebase_in_progress, rebase_onto
-from llmc.git.repository import current_branch, require_commit, resolve
+from llmc.git.repository import branch_tip, current_branch, require_commit, resolve
 from llmc.git.since_review import forget_reviewed
 from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in_place
 from llmc.git.worktree_identity import require_ours
@@ -62,7 +62,10 @@ def reset(site: Site, worker: Worker, step: Step) -> ev.StepResult:
 def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
     worktree = worker.worktree_path
     require_ours(site.host, site.root.path, worker.name)
-    if rebase_in_progress(site.git, worktree) is None:
+    progress = rebase_in_progress(site.git, worktree)
+    if progress is not None and progress.current is None and _take_back(site, worker):
+        progress = None
+    if progress is None:
         _require_clean(site, worker)
         head = require_commit(site.git, worktree, "HEAD")
         task = worker.current_prompt
@@ -76,6 +79,16 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
             return ev.RebaseClean(site.now(), step.id, outcome.sha if left else None, onto, outcome.joined)
         return replace(asked_to_resolve(site, worker, step), joined=outcome.joined)
     return asked_to_resolve(site, worker, step)
+
+
+def _take_back(site: Site, worker: Worker) -> bool:
+    """A rebase that has stopped at no commit was killed on its way; the branch is moved last."""
+    tip = branch_tip(site.git, site.root.path, worker.branch)
+    if tip is None:
+        return False
+    make_backup(site.git, worker.worktree_path, worker.name, site.now(), reason="rebase", task=worker.current_prompt)
+    reset_in_place(site.git, worker.worktree_path, worker.branch, tip)
+    return True
 
 
 def _require_clean(site: Site, worker: Worker) -> None:

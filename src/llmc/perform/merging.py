@@ -70,8 +70,8 @@ def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> t
     landed = _landed_before(site, worker) if step.begun and any(each.landed for _, each in settled) else None
     if landed is not None:
         return landed, _was_reviewed(worker, wanted)  # by a git that outlived whoever had started it
-    if step.begun:
-        _unstage(site, worker)
+    # Also after a try that failed: a lock or a full disk may have kept it from doing this itself.
+    _unstage(site, worker)
     forget_accept(site, worker)
     site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
     reached(Moment.ACCEPT_BEGUN)
@@ -282,9 +282,10 @@ def _stage(site: Site, worker: Worker, made: str) -> None:
 def _unstage(site: Site, worker: Worker) -> None:
     """The worktree shows the work again, unless somebody went on from what was staged."""
     git, root = site.git, site.root.path
-    work, made = resolve(git, root, _work_ref(worker)), resolve(git, root, _commit_ref(worker))
+    work = resolve(git, root, _work_ref(worker))
     if work is None:
         return
+    made = resolve(git, root, _commit_ref(worker))
     if branch_tip(git, root, worker.branch) in (work, made):
         make_backup(git, worker.worktree_path, worker.name, site.now(), safe_sha=made, reason="accept")
         reset_in_place(git, worker.worktree_path, worker.branch, work)
