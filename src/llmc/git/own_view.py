@@ -18,6 +18,8 @@ DIRECTORY = "run/git"
 WORKTREES = ".worktrees"
 SHARED_DIRECTORIES = ("objects", "refs", "logs", "worktrees", "rr-cache", "lfs")
 SHARED_FILES = ("packed-refs", "shallow")
+SHARED = frozenset(("objects", "refs", "packed-refs", "worktrees", "config", "info"))
+"""What is one for all worktrees, of the names that LLMC asks for."""
 _MADE_FROM = "made-from"
 """The path of the person's own configuration, and below it what that said."""
 
@@ -68,6 +70,14 @@ def places(host: Host, cwd: str) -> dict[str, str]:
     if has_view(host, cwd):
         return {"GIT_DIR": view_of(cwd), "GIT_NO_REPLACE_OBJECTS": "1"}
     return {}
+
+
+def own_path(host: Host, cwd: str, name: str) -> str | None:
+    """Where git keeps this for the clone or a worktree of it; None elsewhere, where git has to be asked."""
+    known = places(host, cwd)
+    is_shared = name.partition("/")[0] in SHARED
+    directory = known.get("GIT_COMMON_DIR" if is_shared and "GIT_COMMON_DIR" in known else "GIT_DIR")
+    return f"{directory}/{name}" if directory is not None else None
 
 
 def has_view(host: Host, root: str) -> bool:

@@ -72,7 +72,7 @@ def _one_by_one(git: Git, cwd: str, commits: list[list[str]], onto: str, target:
     for commit, *parents in commits:
         if not parents:
             return None
-        merged = merge_from(git, cwd, parents[0], tip, commit)
+        merged = merge_in_memory(git, cwd, as_child_of(git, cwd, tree, parents[0]), commit)
         if merged.clashes:
             return None
         # A commit that was empty from the start says something; one that became empty is on the branch already.

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
+from llmc.git.own_view import own_path
 from llmc.git.parse import StatusEntry, Worktree, decode, parse_status, parse_worktrees
 from llmc.git.runner import Git
 
@@ -134,6 +135,9 @@ def list_worktrees(git: Git, repository: str) -> tuple[Worktree, ...]:
 
 def git_paths(git: Git, worktree: str, *names: str) -> tuple[str, ...]:
     """Where git keeps these files for this worktree, whose `.git` may be a file."""
+    own = [own_path(git.host, worktree, name) for name in names]
+    if all(own) and not git.as_agents:
+        return tuple(path for path in own if path)
     asked = [word for name in names for word in ("--git-path", name)]
     return tuple(git.text(worktree, "rev-parse", "--path-format=absolute", *asked).split("\n"))
 
