@@ -20,7 +20,7 @@ from bench.libtmux_peer import Sender, sender
 from bench.measure import spread
 from bench.peers import LIBTMUX, absences
 from bench.report import Cell, Table, Verdict
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.model import Outcome, Session
 from llmc.observe.tending import tend_work
 from llmc.perform.conversation import deliver

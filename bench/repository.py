@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.measure import COLUMNS, Timing, program, take_turns
 from bench.report import Table, Verdict
 from llmc.app import open_site
-from llmc.core.effects import ResetWorktree, to_step
+from llmc.core.lifecycle.effects import ResetWorktree, to_step
 from llmc.git.worktree import add_worktree, remove_worktree
 from llmc.model import Work
 from llmc.observe.branches import branch_events

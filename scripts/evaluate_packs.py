@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from llmc.core.classify import Reading
+from llmc.core.screen.classify import Reading
 from testing.recordings import Recording, recordings
 
 BAR = 0.98

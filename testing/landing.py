@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from llmc.core.landing import Landing
+from llmc.core.landing.journal import Landing
 from llmc.git.land import Landed, Order, land, prepare
 from llmc.git.runner import Git
 from testing.world import World

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from llmc.agents.registry import BUILT_IN
-from llmc.core.classify import Reading, Screen, read_screen
+from llmc.core.screen.classify import Reading, Screen, read_screen
 from llmc.host.base import Completed
 from llmc.root import Root
 from llmc.tmux.parsing import Pane

@@ -10,7 +10,7 @@ from typing import Any
 
 from llmc.agents.packs import load_pack
 from llmc.agents.packs.examples import recorded_screen
-from llmc.core.classify import Reading, Screen, read_screen
+from llmc.core.screen.classify import Reading, Screen, read_screen
 from llmc.tmux.server import Tmux
 
 FACTS = ("pane_title", "pane_current_command", "cursor_x", "cursor_y", "alternate_on")

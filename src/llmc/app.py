@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from llmc.config import Config, load_config
-from llmc.core.policy import Policy
+from llmc.core.lifecycle.policy import Policy
 from llmc.git.clone import ensure_view
 from llmc.git.runner import Git
 from llmc.host.base import Host

@@ -17,7 +17,7 @@ from llmc.agents.packs import (
 )
 from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.config import parse_config
-from llmc.core.classify import Screen, read_screen, screen_of
+from llmc.core.screen.classify import Screen, read_screen, screen_of
 
 SETTINGS = parse_config('[repo]\nsource = "/x"\nbranch = "main"\n')
 SMALL = """\

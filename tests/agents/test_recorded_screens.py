@@ -9,7 +9,7 @@ import pytest
 from llmc.agents.packs import load_pack, pack_names
 from llmc.agents.packs.examples import wrong_examples
 from llmc.config import CLI_AGENTS
-from llmc.core.classify import Screen, read_screen
+from llmc.core.screen.classify import Screen, read_screen
 from testing.recordings import Recording, recordings
 
 SCREENS = Path(__file__).resolve().parent.parent / "screens"

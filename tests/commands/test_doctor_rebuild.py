@@ -9,7 +9,7 @@ import pytest
 
 from llmc.app import open_site
 from llmc.cli.main import main
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.model import Session, Work
 from llmc.store.config_file import set_worker_table
 from llmc.store.state_file import StateFile

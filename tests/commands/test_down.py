@@ -13,7 +13,7 @@ import pytest
 
 from llmc.app import open_site
 from llmc.cli.main import main
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.host.marks import marked_processes
 from llmc.host.processes import is_running
 from llmc.model import Session

@@ -15,11 +15,11 @@ import pytest
 
 from llmc.app import open_site
 from llmc.cli.main import main
-from llmc.core.effects import LASTING
-from llmc.core.moves.blocked import GO_ON
-from llmc.core.moves.change import REBASE_ESCALATE, REBASE_HELP, RESTART
-from llmc.core.outlook import STEPS, outlook
-from llmc.core.policy import Policy
+from llmc.core.lifecycle.effects import LASTING
+from llmc.core.lifecycle.next_moves import STEPS, outlook
+from llmc.core.lifecycle.policy import Policy
+from llmc.core.lifecycle.transitions.blocked import GO_ON
+from llmc.core.lifecycle.transitions.shared import REBASE_ESCALATE, REBASE_HELP, RESTART
 from llmc.model import Autonomy, Evidence, Session, State, Step, Turn, Work, Worker
 from llmc.store.lock import is_held
 from testing.damage import adam as adam

@@ -9,8 +9,8 @@ import pytest
 
 from llmc.agents.packs import load_pack
 from llmc.config import AutoConfirm
-from llmc.core.auto_confirm import LONGEST, Told, Verdict, covers, judge
-from llmc.core.screen import screen_of
+from llmc.core.screen.auto_confirm import LONGEST, Told, Verdict, covers, judge
+from llmc.core.screen.screen import screen_of
 
 SCREENS = Path(__file__).parent.parent / "screens"
 Rules = tuple[AutoConfirm, ...]

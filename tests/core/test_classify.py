@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.classify import ComposerShape, Cue, Pack, Reading, Screen, look_at, read_screen, screen_of
-from llmc.core.cues import (
+from llmc.core.screen.classify import ComposerShape, Cue, Pack, Reading, Screen, look_at, read_screen, screen_of
+from llmc.core.screen.cues import (
     ComposerIs,
     Condition,
     CursorIs,

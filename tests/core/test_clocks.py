@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from llmc.core.clocks import (
+from llmc.core.lifecycle.clocks import (
     LONGEST_OFF_SECS,
     elapsed,
     following,

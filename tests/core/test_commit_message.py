@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.commit_message import clean_message, first_line, message_for
+from llmc.core.landing.commit_message import clean_message, first_line, message_for
 
 CREDITS = [
     # Claude Code

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmc.agents.packs import load_pack
-from llmc.core.composer import ComposerShape, composer_holds, composer_keeps, composer_mixes, find_box, find_composer
+from llmc.core.screen.composer import (
+    ComposerShape,
+    composer_holds,
+    composer_keeps,
+    composer_mixes,
+    find_box,
+    find_composer,
+)
 
 RULED = ComposerShape(
     prompt=re.compile(r"^❯[\s\u00a0]?"),

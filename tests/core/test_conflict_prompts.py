@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from llmc.core.conflict_prompts import (
+from llmc.core.delivery.text_limits import check_text
+from llmc.core.prompts.conflicts import (
     FILES_LISTED,
     REGIONS_LIMIT,
     ConflictedFile,
@@ -13,7 +14,6 @@ from llmc.core.conflict_prompts import (
     help_prompt,
     mend_prompt,
 )
-from llmc.core.sendable import check_text
 
 FILES = (
     ConflictedFile("src/app.py", "both changed the same lines", ("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> mine",)),

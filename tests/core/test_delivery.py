@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.delivery import (
+from llmc.core.delivery.machine import (
     MAX_ATTEMPTS,
     MAX_SUBMITS,
     PROVEN_WITHIN,
@@ -21,7 +21,7 @@ from llmc.core.delivery import (
     Stage,
     advance,
 )
-from llmc.core.sendable import MAX_BYTES, UnfitTextError, check_text
+from llmc.core.delivery.text_limits import MAX_BYTES, UnfitTextError, check_text
 from llmc.model import Outcome, Proof
 
 EMPTY = {"composer": ""}

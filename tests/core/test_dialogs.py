@@ -9,12 +9,12 @@ import pytest
 from llmc.agents.packs import load_pack
 from llmc.agents.packs.examples import recorded_screen
 from llmc.config import CLI_AGENTS
-from llmc.core.classify import read_screen
 from llmc.core.dialogs.choosing import Goal, NoSuchAnswerError, Ways, goal_for
 from llmc.core.dialogs.dialog import Dialog, Option
 from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, read_prompt
-from llmc.core.patterns import safe_pattern
-from llmc.core.screen import lines_of, screen_of
+from llmc.core.screen.classify import read_screen
+from llmc.core.screen.patterns import safe_pattern
+from llmc.core.screen.screen import lines_of, screen_of
 
 SCREENS = Path(__file__).parent.parent / "screens"
 TRUST = """\

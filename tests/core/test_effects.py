@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core import effects
-from llmc.core.effects import (
+from llmc.core.lifecycle import effects
+from llmc.core.lifecycle.effects import (
     LASTING,
     OWNS_WORKTREE,
     AskToResolve,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llmc.core.fusion import INTERRUPTED_AFTER_SECS, fuse
+from llmc.core.screen.fusion import INTERRUPTED_AFTER_SECS, fuse
 
 LONG_AGO, BEFORE, SINCE = 1.0, 3.0, 5.0
 NOW = 10.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llmc.core.interruption import (
+from llmc.core.delivery.interrupt import (
     AGAIN_AFTER,
     AT_REST_FOR,
     LOOKS_BUSY_WITHIN,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmc.core.landing import Entry, Kind, Landing, Whose, whose
+from llmc.core.landing.journal import Entry, Kind, Landing, Whose, whose
 
 OLD, NEW = Entry(Kind.FILE, b"old content\n"), Entry(Kind.FILE, b"new content\n")
 LINK, OTHER_LINK = Entry(Kind.LINK, b"here"), Entry(Kind.LINK, b"there")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.last_words import LONGEST, last_sentence
+from llmc.core.screen.last_words import LONGEST, last_sentence
 
 
 @pytest.mark.parametrize(

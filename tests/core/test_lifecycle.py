@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llmc.core import events as ev
-from llmc.core.effects import (
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import (
     AskToResolve,
     CheckResolution,
     ClearConversation,
@@ -32,9 +32,10 @@ from llmc.core.effects import (
     StopSession,
     from_step,
 )
-from llmc.core.lifecycle import TABLE, decide
-from llmc.core.moves.blocked import GO_ON
-from llmc.core.moves.change import (
+from llmc.core.lifecycle.policy import Policy
+from llmc.core.lifecycle.table import TABLE, decide
+from llmc.core.lifecycle.transitions.blocked import GO_ON
+from llmc.core.lifecycle.transitions.shared import (
     COMMIT_GRACE,
     ELSEWHERE_GRACE,
     REBASE_ESCALATE,
@@ -42,7 +43,6 @@ from llmc.core.moves.change import (
     RESTART,
     with_steps,
 )
-from llmc.core.policy import Policy
 from llmc.errors import IllegalEventError
 from llmc.model import Autonomy, Blocked, Outcome, Proof, Session, Turn, Work, Worker
 

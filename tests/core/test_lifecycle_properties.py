@@ -6,8 +6,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from llmc.core import events as ev
-from llmc.core.effects import (
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import (
     OWNS_WORKTREE,
     AskToResolve,
     CheckResolution,
@@ -21,8 +21,8 @@ from llmc.core.effects import (
     StopSession,
     from_step,
 )
-from llmc.core.lifecycle import decide
-from llmc.core.policy import Policy
+from llmc.core.lifecycle.policy import Policy
+from llmc.core.lifecycle.table import decide
 from llmc.errors import IllegalEventError
 from llmc.model import Autonomy, Outcome, Proof, Session, Turn, Work, Worker
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from llmc.core.second_opinion import question, read_answer
+from llmc.core.screen.second_opinion import question, read_answer
 
 GOOD = {"state": "READY", "summary": "the prompt is back", "actions_needed": ["go on"]}
 

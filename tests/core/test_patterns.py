@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from llmc.core.patterns import UnsafePatternError, safe_pattern
-from llmc.core.screen import LONGEST_LINE
+from llmc.core.screen.patterns import UnsafePatternError, safe_pattern
+from llmc.core.screen.screen import LONGEST_LINE
 
 HARMLESS = [
     "esc to interrupt",

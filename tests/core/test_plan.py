@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from llmc.core.plan import (
+from llmc.core.landing.plan import (
     AcceptFacts,
     BackToIdle,
     BringUpToDate,

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from llmc.core.effects import ResetWorktree
-from llmc.core.moves.change import with_steps
-from llmc.core.pool import how_to_free, is_free, next_free, next_to_review
+from llmc.core.lifecycle.effects import ResetWorktree
+from llmc.core.lifecycle.transitions.shared import with_steps
+from llmc.core.tasks.pool import how_to_free, is_free, next_free, next_to_review
 from llmc.model import Evidence, Session, Work, Worker
 
 NOBODY = frozenset()

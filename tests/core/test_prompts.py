@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from llmc.core.prompts import DIFF_LIMIT, feedback_prompt, task_prompt
-from llmc.core.sendable import check_text
+from llmc.core.delivery.text_limits import check_text
+from llmc.core.prompts.task import DIFF_LIMIT, feedback_prompt, task_prompt
 
 
 def test_a_task_says_where_to_work_and_how_to_finish():

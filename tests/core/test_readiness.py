@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.readiness import Call, Look, Opinion, Standing, is_stable, look_again, quieter
+from llmc.core.screen.readiness import Call, Look, Opinion, Standing, is_stable, look_again, quieter
 
 STABLE = 3
 

@@ -6,16 +6,24 @@ from dataclasses import replace
 
 import pytest
 
-from llmc.core import events as ev
-from llmc.core.digest import prompt_digests, told_digest
-from llmc.core.effects import AskToResolve, ClearConversation, Deliver, Purpose, StartSession, StopSession, from_step
-from llmc.core.exits import ExitCause, exit_cause
-from llmc.core.lifecycle import Decision, decide
-from llmc.core.moves.blocked import GO_ON, MOST_WAITS
-from llmc.core.moves.change import REBASE_ESCALATE, REBASE_HELP, RESTART, with_steps
-from llmc.core.moves.queued import reports_owed
-from llmc.core.moves.stuck import nudge_texts
-from llmc.core.policy import Policy
+from llmc.core.delivery.digest import prompt_digests, told_digest
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import (
+    AskToResolve,
+    ClearConversation,
+    Deliver,
+    Purpose,
+    StartSession,
+    StopSession,
+    from_step,
+)
+from llmc.core.lifecycle.exit_cause import ExitCause, exit_cause
+from llmc.core.lifecycle.policy import Policy
+from llmc.core.lifecycle.table import Decision, decide
+from llmc.core.lifecycle.transitions.blocked import GO_ON, MOST_WAITS
+from llmc.core.lifecycle.transitions.queued import reports_owed
+from llmc.core.lifecycle.transitions.shared import REBASE_ESCALATE, REBASE_HELP, RESTART, with_steps
+from llmc.core.lifecycle.transitions.silence import nudge_texts
 from llmc.model import Autonomy, Blocked, Outcome, Proof, Session, Turn, Work, Worker
 
 NOW = 100_000.0

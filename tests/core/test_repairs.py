@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llmc.core.effects import Deliver, Purpose, StartSession, to_step
 from llmc.core.findings import KINDS, Finding
 from llmc.core.kinds import Severity
+from llmc.core.lifecycle.effects import Deliver, Purpose, StartSession, to_step
 from llmc.core.mending import Seen, careful, mended, without_error
 from llmc.core.repairs import Do, Repair, is_repairable, repairs_for
 from llmc.model import State, Step, Work, Worker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmc.core.reset_time import reset_time
+from llmc.core.screen.reset_time import reset_time
 
 NOON = 1_700_049_600.0
 """2023-11-15 12:00 UTC."""

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from llmc.core.classify import Reading
-from llmc.core.cues import Cue
+from llmc.core.delivery.start import Action, Failed, Look, Manners, Progress, Ready, Waits, advance
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.dialogs.dialog import Dialog, Option
-from llmc.core.patterns import safe_pattern
-from llmc.core.starting import Action, Failed, Look, Manners, Progress, Ready, Waits, advance
+from llmc.core.screen.classify import Reading
+from llmc.core.screen.cues import Cue
+from llmc.core.screen.patterns import safe_pattern
 
 KNOWN = Manners(True, 0.8, False, False, frozenset({"READY"}), 120.0)
 STRANGE = replace(KNOWN, reports_start=False, pack_unknown=True)

@@ -7,10 +7,10 @@ from types import MappingProxyType
 
 import pytest
 
-from llmc.core.moves.blocked import GO_ON
-from llmc.core.moves.change import RESTART
-from llmc.core.policy import Policy
-from llmc.core.troubles import troubles
+from llmc.core.lifecycle.policy import Policy
+from llmc.core.lifecycle.transitions.blocked import GO_ON
+from llmc.core.lifecycle.transitions.shared import RESTART
+from llmc.core.lifecycle.troubles import troubles
 from llmc.model import Autonomy, Blocked, Evidence, Session, Turn, Work, Worker
 
 NOW = 100_000.0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core.effects import StartSession, from_step
+from llmc.core.lifecycle.effects import StartSession, from_step
 from llmc.daemon.process import running_daemon
 from llmc.git.backup import list_backups, make_backup
 from llmc.host.processes import descendants, is_running

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core.patrol import Miss
+from llmc.core.lifecycle.patrol import Miss
 from llmc.daemon.journal import Journal
 from llmc.daemon.patrol import Patrols
 from llmc.model import Session, Turn, Work

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from llmc.core.clocks import moved_by
+from llmc.core.lifecycle.clocks import moved_by
 from llmc.host.clock import read_clock
 from testing.moved_clock import CLOCK
 

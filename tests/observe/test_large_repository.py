@@ -20,7 +20,7 @@ from llmc.root import Root
 site = open_site(Root(sys.argv[1]))
 """
 NOTICE = f"""{LOOK}
-from llmc.core.events import CommitSeen
+from llmc.core.lifecycle.events import CommitSeen
 from llmc.observe.branches import branch_events
 (event,) = branch_events(site, site.worker("adam"))
 assert isinstance(event, CommitSeen)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from llmc.config.options import Classifier
-from llmc.core.readiness import Opinion
+from llmc.core.screen.readiness import Opinion
 from llmc.host.errands import Errands
 from llmc.observe import second_opinion
 from llmc.observe.second_opinion import Asked, SecondOpinion, find_key

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.git.rebase import abort_rebase, rebase_in_progress
 from llmc.model import Session, Turn, Work
 from llmc.observe.tending import tend_session, tend_work

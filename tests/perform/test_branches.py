@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.git import rebase
 from llmc.git.backup import is_backed_up, list_backups

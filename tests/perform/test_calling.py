@@ -10,7 +10,7 @@ import pytest
 
 from llmc.config.options import Notify
 from llmc.core.notice import Notice, notice_of, plain_notice
-from llmc.core.readiness import Call
+from llmc.core.screen.readiness import Call
 from llmc.host.errands import Errands
 from llmc.host.local import LocalHost
 from llmc.perform.calling import Caller

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core import events as ev
-from llmc.core.effects import AskToResolve, CheckResolution, to_step
-from llmc.core.sendable import check_text
+from llmc.core.delivery.text_limits import check_text
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import AskToResolve, CheckResolution, to_step
 from llmc.model import Session, Turn, Work
 from llmc.perform.conflicts import asked_to_resolve, check_resolution
 from llmc.perform.settle import ask, settle

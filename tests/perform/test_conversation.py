@@ -17,8 +17,8 @@ from typing import cast
 import pytest
 
 from llmc.agents import claude, demo_agent, registry
-from llmc.core import events as ev
-from llmc.core.digest import prompt_digests
+from llmc.core.delivery.digest import prompt_digests
+from llmc.core.lifecycle import events as ev
 from llmc.host.processes import is_running
 from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
 from llmc.observe.tending import tend_work

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core import delivery
-from llmc.core import events as ev
+from llmc.core.delivery import machine as delivery
+from llmc.core.lifecycle import events as ev
 from llmc.host.processes import descendants
 from llmc.model import Outcome, Proof, Receipt, Session, Work
 from llmc.observe.tending import tend_work

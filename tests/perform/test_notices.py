@@ -10,8 +10,8 @@ from typing import TextIO
 
 import pytest
 
-from llmc.core.effects import Notify
-from llmc.core.lifecycle import Decision
+from llmc.core.lifecycle.effects import Notify
+from llmc.core.lifecycle.table import Decision
 from llmc.perform.notices import tell
 from testing.story import Story, told_in
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core import events as ev
-from llmc.core.effects import StartSession, to_step
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import StartSession, to_step
 from llmc.perform import sessions
 from testing.story import Story, told_in
 

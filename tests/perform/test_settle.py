@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core import events as ev
-from llmc.core.prompts import task_prompt
+from llmc.core.lifecycle import events as ev
+from llmc.core.prompts.task import task_prompt
 from llmc.errors import IllegalEventError
 from llmc.model import Outcome, Proof, Session, State, Turn, Work
 from llmc.perform.settle import ask, settle

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core.landing import Landing
+from llmc.core.landing.journal import Landing
 from llmc.store.landing_journal import JournalBrokenError, LandingJournal
 
 ONE = Landing(

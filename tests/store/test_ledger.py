@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core import events as ev
-from llmc.core.policy import Policy
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.policy import Policy
 from llmc.errors import IllegalEventError, LlmcError
 from llmc.model import Session, Work, Worker
 from llmc.store.event_log import EventLog

@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from llmc.agents.reports import Report, read_report
 from llmc.agents.transcripts import Transcripts
-from llmc.core.classify import Pack
 from llmc.core.program import UNASKED, InstalledProgram
+from llmc.core.screen.classify import Pack
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from llmc.core.digest import told_digest
+from llmc.core.delivery.digest import told_digest
 from llmc.model import Worker
 
 KINDS = frozenset(

@@ -10,7 +10,7 @@ from datetime import datetime
 from glob import glob
 from typing import Any
 
-from llmc.core.digest import told_digest
+from llmc.core.delivery.digest import told_digest
 
 BLOCK = 256 * 1024
 MOST_BYTES = 8 * 1024 * 1024

@@ -10,11 +10,11 @@ from llmc.app import App
 from llmc.commands.acting import acting_for, newest_tip, reviewed_or_named
 from llmc.commands.following import bring_others_up_to_date
 from llmc.commands.result import Result
-from llmc.core import events as ev
-from llmc.core.commit_message import first_line
-from llmc.core.effects import MergeWork
-from llmc.core.plan import AcceptPlan, MakeCommit
-from llmc.core.sendable import check_text
+from llmc.core.delivery.text_limits import check_text
+from llmc.core.landing.commit_message import first_line
+from llmc.core.landing.plan import AcceptPlan, MakeCommit
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import MergeWork
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.clone import peek_source
 from llmc.model import Worker

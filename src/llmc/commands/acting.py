@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 
 from llmc.commands.result import Result
-from llmc.core.effects import CheckResolution
-from llmc.core.moves.change import awaits
-from llmc.core.pool import next_to_review
+from llmc.core.lifecycle.effects import CheckResolution
+from llmc.core.lifecycle.transitions.shared import awaits
+from llmc.core.tasks.pool import next_to_review
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.clone import fetch_source
 from llmc.host.watch import open_watch, wait_for_change

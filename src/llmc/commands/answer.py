@@ -8,10 +8,10 @@ from dataclasses import replace
 from llmc.app import App
 from llmc.commands.acting import acting_for, told
 from llmc.commands.result import Result
-from llmc.core import events as ev
-from llmc.core.effects import StartSession
-from llmc.core.moves.change import awaits
-from llmc.core.sendable import check_text
+from llmc.core.delivery.text_limits import check_text
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import StartSession
+from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.model import Outcome
 from llmc.perform.answering import answer
 from llmc.perform.settle import settle

@@ -12,7 +12,7 @@ from llmc.app import App
 from llmc.commands.acting import newest_tip
 from llmc.commands.result import Result
 from llmc.core.display import age
-from llmc.core.radar import is_current
+from llmc.core.landing.conflict_forecast import is_current
 from llmc.errors import LlmcError
 from llmc.observe.branches import upstream_tip
 from llmc.observe.radar import Radar, standings_of

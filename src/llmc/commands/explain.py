@@ -14,7 +14,7 @@ from llmc.commands.acting import catch_up_if_free
 from llmc.commands.result import Result
 from llmc.commands.status import status_document
 from llmc.core.display import age, one_line
-from llmc.core.outlook import outlook
+from llmc.core.lifecycle.next_moves import outlook
 from llmc.errors import LlmcError
 from llmc.model import Worker
 from llmc.observe.signals import read_signals

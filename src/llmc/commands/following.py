@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
 from llmc.git.history import is_ancestor

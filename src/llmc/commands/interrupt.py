@@ -10,8 +10,8 @@ from llmc.app import App
 from llmc.commands.acting import acting_for, catch_up, named_workers
 from llmc.commands.restart import start_anew
 from llmc.commands.result import Result
-from llmc.core import events as ev
-from llmc.core.interruption import Ended, Witness
+from llmc.core.delivery.interrupt import Ended, Witness
+from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.model import Worker
 from llmc.observe.branches import new_work

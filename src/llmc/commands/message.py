@@ -8,7 +8,7 @@ from llmc.app import App
 from llmc.commands.acting import acting_for, receipt_of, told, wait_until_settled
 from llmc.commands.result import Result
 from llmc.commands.text_input import text_from
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.perform.settle import ask
 
 

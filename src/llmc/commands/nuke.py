@@ -9,7 +9,7 @@ from llmc.app import App
 from llmc.commands.acting import named_workers, newest_tip, terminals
 from llmc.commands.losses import describe_loss, not_kept, note_of_foreign
 from llmc.commands.result import Result
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.perform.settle import ask
 from llmc.site import Site

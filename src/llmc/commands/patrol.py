@@ -10,7 +10,7 @@ from typing import Any
 from llmc.app import App
 from llmc.commands.acting import catch_up
 from llmc.commands.result import Result
-from llmc.core.patrol import PatrolReport, told
+from llmc.core.lifecycle.patrol import PatrolReport, told
 from llmc.daemon.patrol import Patrol, keep_patrol
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError

@@ -11,7 +11,7 @@ from llmc.agents.packs import load_pack, pack_for_command
 from llmc.app import App
 from llmc.commands.pty_place import root_of
 from llmc.commands.result import Result
-from llmc.core.classify import Pack, Reading, read_screen, screen_of
+from llmc.core.screen.classify import Pack, Reading, read_screen, screen_of
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.root import RootMissingError
 

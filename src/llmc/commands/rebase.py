@@ -7,7 +7,7 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.commands.acting import EXIT_CODES, acting_for, newest_tip, notes_of
 from llmc.commands.result import Result
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.model import Outcome, Work
 from llmc.perform.settle import ask
 

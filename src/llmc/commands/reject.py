@@ -8,10 +8,10 @@ from llmc.app import App
 from llmc.commands.acting import acting_for, receipt_of, reviewed_or_named, told
 from llmc.commands.result import Result
 from llmc.commands.text_input import text_from
-from llmc.core import events as ev
+from llmc.core.delivery.text_limits import check_text
 from llmc.core.display import plain
-from llmc.core.prompts import feedback_prompt
-from llmc.core.sendable import check_text
+from llmc.core.lifecycle import events as ev
+from llmc.core.prompts.task import feedback_prompt
 from llmc.errors import WrongWordsError
 from llmc.git.history import diff_text
 from llmc.model import Worker

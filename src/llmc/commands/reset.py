@@ -8,7 +8,7 @@ from llmc.app import App
 from llmc.commands.acting import acting_for, newest_tip
 from llmc.commands.losses import describe_loss, note_of_foreign
 from llmc.commands.result import Result
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.perform.settle import ask
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from llmc.app import App
 from llmc.commands.acting import EXIT_CODES, acting_for, named_workers, receipt_of
 from llmc.commands.result import Result
-from llmc.core import events as ev
-from llmc.core.moves.queued import lost_with_session
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.transitions.queued import lost_with_session
 from llmc.errors import LlmcError
 from llmc.model import Receipt, Session, Turn, Worker
 from llmc.perform.going_on import task_again

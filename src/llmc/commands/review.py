@@ -8,10 +8,10 @@ from llmc.app import App
 from llmc.commands.acting import acting_for, catch_up_if_free, finish_checks, newest_tip, notes_of
 from llmc.commands.result import Result
 from llmc.commands.viewers import show_work
-from llmc.core import events as ev
-from llmc.core.commit_message import first_line
 from llmc.core.display import plain
-from llmc.core.pool import next_to_review
+from llmc.core.landing.commit_message import first_line
+from llmc.core.lifecycle import events as ev
+from llmc.core.tasks.pool import next_to_review
 from llmc.errors import LlmcError
 from llmc.git.history import is_ancestor
 from llmc.git.replay import tree_of

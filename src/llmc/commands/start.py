@@ -8,9 +8,9 @@ from llmc.app import App
 from llmc.commands.acting import acting_for, newest_tip, receipt_of, told, wait_until_settled
 from llmc.commands.result import Result
 from llmc.commands.text_input import from_template, text_from
-from llmc.core import events as ev
-from llmc.core.pool import how_to_free, next_free
-from llmc.core.prompts import task_prompt
+from llmc.core.lifecycle import events as ev
+from llmc.core.prompts.task import task_prompt
+from llmc.core.tasks.pool import how_to_free, next_free
 from llmc.errors import IllegalEventError, LlmcError, WrongWordsError
 from llmc.git.repository import status
 from llmc.model import Outcome, Receipt, Worker

@@ -7,7 +7,7 @@ import time
 
 from llmc.commands.live_sessions import live_sessions
 from llmc.core.display import age, one_line
-from llmc.core.fusion import fuse, signal
+from llmc.core.screen.fusion import fuse, signal
 from llmc.store.snapshot import (
     read_attention,
     read_daemon_pid,

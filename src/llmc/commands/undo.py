@@ -9,9 +9,9 @@ from llmc.app import App
 from llmc.commands.acting import acting_for, catch_up
 from llmc.commands.losses import describe_loss, note_of_foreign
 from llmc.commands.result import Result
-from llmc.core import events as ev
-from llmc.core.clocks import in_order
 from llmc.core.display import age
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.clocks import in_order
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.backup import list_backups, make_backup, restore_backup, same_content
 from llmc.git.backup_record import Backup

@@ -13,7 +13,7 @@ from llmc.commands.acting import acting_for, terminals
 from llmc.commands.result import Result
 from llmc.commands.starts import came_of_start, wait_for_starts
 from llmc.commands.status import WATCH_SECS, status_document, status_text
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.daemon.loop import AT_ONCE, Daemon
 from llmc.daemon.process import daemon_lock, living_holder, refuse_second, running_daemon
 from llmc.daemon.signals import Ending

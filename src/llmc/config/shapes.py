@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from llmc.core.patterns import UnsafePatternError, safe_pattern
+from llmc.core.screen.patterns import UnsafePatternError, safe_pattern
 
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#]\S*")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from llmc.core.landing import Landing
+from llmc.core.landing.journal import Landing
 from llmc.model import Worker
 
 T = TypeVar("T", covariant=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from llmc.core.clocks import not_after
 from llmc.core.diagnose_remains import late_timers
-from llmc.core.effects import LASTING, Deliver
+from llmc.core.lifecycle.clocks import not_after
+from llmc.core.lifecycle.effects import LASTING, Deliver
 from llmc.model import Evidence, State, Work, Worker
 
 SIGNAL = "doctor.repair"
@@ -75,7 +75,7 @@ def _mended_worker(worker: Worker, seen: Seen, now: float) -> Worker:
 
 
 def _in_time(worker: Worker, now: float) -> Worker:
-    """All its other times are right since the state was read; see `core/clocks.py`."""
+    """All its other times are right since the state was read; see `core/lifecycle/clocks.py`."""
     late = late_timers(worker, now)
     timers = {name: now if name in late else due for name, due in worker.timers.items()}
     created = not_after(worker.created_at_unix, now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from llmc.core.display import one_line
-from llmc.core.readiness import Call
+from llmc.core.screen.readiness import Call
 
 WORDS = {"READY": "is ready", "NEEDS_CONFIRMATION": "asks you", "ERROR": "has failed", "EXITED": "has ended"}
 LONGEST = 200

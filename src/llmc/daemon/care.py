@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import Enum
 
-from llmc.core import events as ev
-from llmc.core.effects import MergeWork
-from llmc.core.moves.change import awaits
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import MergeWork
+from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.core.notice import notice_of
 from llmc.git.history import is_ancestor
 from llmc.git.repository import status

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from llmc.core.readiness import Opinion
+from llmc.core.screen.readiness import Opinion
 from llmc.errors import LlmcError
 from llmc.observe.readings import Seen
 from llmc.perform.confirming import Confirmed, confirm, has_rules

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from llmc.core.clocks import elapsed
-from llmc.core.patrol import PatrolReport, told
+from llmc.core.lifecycle.clocks import elapsed
+from llmc.core.lifecycle.patrol import PatrolReport, told
 from llmc.daemon.journal import EVERYBODY, Journal
 from llmc.errors import LlmcError
 from llmc.model import Worker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from llmc.core.clocks import surely_past
+from llmc.core.lifecycle.clocks import surely_past
 from llmc.git.backup import expire_backups
 from llmc.host.clock import read_clock
 from llmc.site import Site

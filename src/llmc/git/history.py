@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from llmc.core.commit_message import without_controls
+from llmc.core.landing.commit_message import without_controls
 from llmc.git.parse import FileStat, decode, nul_fields, parse_numstat
 from llmc.git.repository import branch_tip, resolve
 from llmc.git.runner import LLMC_IDENTITY, Git

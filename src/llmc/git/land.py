@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from llmc.core.landing import Landing
+from llmc.core.landing.journal import Landing
 from llmc.errors import LlmcError
 from llmc.git.copying import bring_objects
 from llmc.git.failure import GitError

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from llmc.core.landing import Entry, Kind
+from llmc.core.landing.journal import Entry, Kind
 from llmc.git.failure import GitError
 from llmc.git.parse import encode, nul_fields
 from llmc.git.runner import LONG, Git

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from llmc.core.landing import Entry, Landing, Whose, whose
+from llmc.core.landing.journal import Entry, Landing, Whose, whose
 from llmc.errors import LlmcError
 from llmc.git.copying import bring_objects
 from llmc.git.history import is_on_branch

@@ -6,7 +6,7 @@ import os
 import stat
 from contextlib import suppress
 
-from llmc.core.landing import Entry, Kind
+from llmc.core.landing.journal import Entry, Kind
 
 
 def look_at(top: str, path: str) -> Entry | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from llmc.core import events as ev
-from llmc.core.effects import RebaseWork
-from llmc.core.moves.change import awaits
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import RebaseWork
+from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.errors import LlmcError
 from llmc.git.clone import UPSTREAM, fetch_source
 from llmc.git.history import commits_ahead, is_ancestor, log_messages, merge_base, merged_elsewhere, patch_id

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from llmc.core.clocks import elapsed, is_older
 from llmc.core.health import Answer, Found, GitLock, StateFacts, Stray, Terminal, Unknown
+from llmc.core.lifecycle.clocks import elapsed, is_older
 from llmc.git.parse import decode
 from llmc.git.runner import Git
 from llmc.host.marks import marked_processes, works_in

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llmc.core.classify import ACTIONS, Reading
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.display import one_line, plain
-from llmc.core.readiness import Opinion, Standing, is_stable, seen_alone
+from llmc.core.screen.classify import ACTIONS, Reading
+from llmc.core.screen.readiness import Opinion, Standing, is_stable, seen_alone
 from llmc.host.processes import remind_of_children
 from llmc.observe.subjects import Subject
 from llmc.tmux.parsing import Pane

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from llmc.core.effects import RebaseWork
-from llmc.core.moves.change import awaits
-from llmc.core.moves.stuck import is_silent
-from llmc.core.patrol import Miss
-from llmc.core.policy import Policy
+from llmc.core.lifecycle.effects import RebaseWork
+from llmc.core.lifecycle.patrol import Miss
+from llmc.core.lifecycle.policy import Policy
+from llmc.core.lifecycle.transitions.shared import awaits
+from llmc.core.lifecycle.transitions.silence import is_silent
 from llmc.git.repository import heads
 from llmc.host.processes import is_running
 from llmc.model import Session, State, Work, Worker

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from llmc.core.radar import Document, FileClash, Seen, Standing, Touched, may_clash, radar_document
+from llmc.core.landing.conflict_forecast import Document, FileClash, Seen, Standing, Touched, may_clash, radar_document
 from llmc.errors import LlmcError
 from llmc.git.history import is_ancestor
 from llmc.git.merging import Merge, merge_in_memory

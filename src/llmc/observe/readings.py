@@ -9,11 +9,11 @@ from itertools import groupby
 from threading import Lock
 from typing import Any
 
-from llmc.core.classify import Pack, Reading, read_screen
-from llmc.core.digest import screen_digest
+from llmc.core.delivery.digest import screen_digest
 from llmc.core.display import one_line
-from llmc.core.fusion import fuse, is_contested, is_overtaken, overtaken_at, told_by_agent
-from llmc.core.readiness import (
+from llmc.core.screen.classify import Pack, Reading, read_screen
+from llmc.core.screen.fusion import fuse, is_contested, is_overtaken, overtaken_at, told_by_agent
+from llmc.core.screen.readiness import (
     QUIET_SECS,
     Call,
     Look,

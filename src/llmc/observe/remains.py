@@ -6,11 +6,19 @@ from contextlib import suppress
 from pathlib import Path
 
 from llmc.agents.registry import BUILT_IN
-from llmc.core.classify import Screen, read_screen
-from llmc.core.events import ActivityHeard, AgentExited, PromptHeard, SessionReady, TaskGiven, TurnEnded, WorkRejected
+from llmc.core.lifecycle.events import (
+    ActivityHeard,
+    AgentExited,
+    PromptHeard,
+    SessionReady,
+    TaskGiven,
+    TurnEnded,
+    WorkRejected,
+)
 from llmc.core.mending import Seen
 from llmc.core.names import name_problem
 from llmc.core.rebuild import Logged, Remains
+from llmc.core.screen.classify import Screen, read_screen
 from llmc.errors import LlmcError
 from llmc.git.clone import fetch_source
 from llmc.git.history import merge_base, merged_elsewhere

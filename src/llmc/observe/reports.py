@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from llmc.agents.reports import Report, is_of_session, understood
-from llmc.core import events as ev
-from llmc.core.lifecycle import Decision
-from llmc.core.reset_time import reset_time
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.table import Decision
+from llmc.core.screen.reset_time import reset_time
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import status
 from llmc.git.worktree_identity import foreign_git

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from llmc.agents.reports import Report
-from llmc.core import events as ev
-from llmc.core.composer import is_only_placeholder
+from llmc.core.delivery.digest import prompt_digests
 from llmc.core.dialogs.dialog import said_in_a_line
-from llmc.core.digest import prompt_digests
-from llmc.core.fusion import INTERRUPTED
-from llmc.core.lifecycle import Decision
-from llmc.core.moves.change import is_outdated
-from llmc.core.moves.heard import NOTED_EVERY_SECS
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.table import Decision
+from llmc.core.lifecycle.transitions.agent_reports import NOTED_EVERY_SECS
+from llmc.core.lifecycle.transitions.shared import is_outdated
+from llmc.core.screen.composer import is_only_placeholder
+from llmc.core.screen.fusion import INTERRUPTED
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.attention import keep_report

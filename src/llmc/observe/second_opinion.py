@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from threading import Event, Lock
 
 from llmc.config.options import Classifier
-from llmc.core.readiness import Opinion
-from llmc.core.second_opinion import question, read_answer
+from llmc.core.screen.readiness import Opinion
+from llmc.core.screen.second_opinion import question, read_answer
 from llmc.errors import LlmcError
 from llmc.host.errands import Errands
 from llmc.host.web import NoAnswerError, Response, post_json

@@ -15,8 +15,8 @@ from llmc.agents.packs.parse import PackError
 from llmc.agents.registry import agent_named
 from llmc.agents.reports import Report, read_report, understood
 from llmc.config import Config
-from llmc.core.classify import Pack, Screen, screen_of
-from llmc.core.fusion import QUIET_AFTER_SECS
+from llmc.core.screen.classify import Pack, Screen, screen_of
+from llmc.core.screen.fusion import QUIET_AFTER_SECS
 from llmc.errors import LlmcError
 from llmc.host.processes import foreground_of, script_of
 from llmc.model import Worker

@@ -6,9 +6,9 @@ twice, late or never changes nothing about the result.
 
 from __future__ import annotations
 
-from llmc.core import events as ev
-from llmc.core.lifecycle import Decision
-from llmc.core.moves.stuck import is_silent
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.table import Decision
+from llmc.core.lifecycle.transitions.silence import is_silent
 from llmc.model import Worker
 from llmc.observe.branches import branch_events
 from llmc.observe.reports import MOST, tend_reports

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.core.troubles import Trouble, troubles
+from llmc.core.lifecycle.troubles import Trouble, troubles
 from llmc.model import State
 from llmc.site import Site
 from llmc.store.snapshot import read_attention

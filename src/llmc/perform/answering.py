@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass
 
 from llmc.agents.base import Agent
+from llmc.core.delivery.digest import text_digest
 from llmc.core.dialogs.choosing import USUAL_WAYS, goal_for
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.dialogs.navigator import Ending
-from llmc.core.digest import text_digest
 from llmc.core.display import one_line
 from llmc.errors import LlmcError
 from llmc.model import Outcome, Proof, Receipt, Worker

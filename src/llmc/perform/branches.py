@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from llmc.core import events as ev
-from llmc.core.plan import unclean
+from llmc.core.landing.plan import unclean
+from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, backup_commit, is_backed_up, make_backup
 from llmc.git.clone import fetch_source, peek_source

@@ -5,12 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from types import MappingProxyType
 
-from llmc.core import events as ev
-from llmc.core.auto_confirm import Told, Verdict, judge
+from llmc.core.delivery.digest import screen_digest
 from llmc.core.dialogs.navigator import Ending
-from llmc.core.digest import screen_digest
 from llmc.core.display import one_line, plain
-from llmc.core.screen import Screen
+from llmc.core.lifecycle import events as ev
+from llmc.core.screen.auto_confirm import Told, Verdict, judge
+from llmc.core.screen.screen import Screen
 from llmc.model import Session, Worker
 from llmc.perform.conversation import lock_terminal
 from llmc.perform.dialogs import look_at_dialog, walk_through

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from llmc.core import events as ev
-from llmc.core.conflict_prompts import (
+from llmc.core.lifecycle import events as ev
+from llmc.core.prompts.conflicts import (
     COMMITS_LISTED,
     ConflictedFile,
     Standing,

@@ -1,4 +1,4 @@
-"""Getting a text to an agent: drives the machine of `core/delivery.py` on the real terminal."""
+"""Getting a text to an agent: drives the machine of `core/delivery/machine.py` on the real terminal."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Whereabouts, prompts_since
-from llmc.core import events as ev
-from llmc.core.classify import Reading, Screen, composer_holds, composer_mixes, read_screen, times_shown
-from llmc.core.composer import composer_keeps, is_part_of
-from llmc.core.delivery import Action, Do, Look, Progress, Stage, advance
-from llmc.core.digest import last_line_digests, prompt_digests, text_digest
-from llmc.core.fusion import INTERRUPTED
-from llmc.core.moves.queued import reports_owed
+from llmc.core.delivery.digest import last_line_digests, prompt_digests, text_digest
+from llmc.core.delivery.machine import Action, Do, Look, Progress, Stage, advance
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.transitions.queued import reports_owed
+from llmc.core.screen.classify import Reading, Screen, composer_holds, composer_mixes, read_screen, times_shown
+from llmc.core.screen.composer import composer_keeps, is_part_of
+from llmc.core.screen.fusion import INTERRUPTED
 from llmc.errors import LlmcError
 from llmc.host.watch import Watch, open_watch, wait_for_change
 from llmc.model import Outcome, Proof, Receipt, Step, Worker

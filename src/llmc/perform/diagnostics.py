@@ -10,8 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from llmc.core.bundle import Scene, bundle_text
-from llmc.core.clocks import in_order
+from llmc.core.call_for_help import Scene, bundle_text
+from llmc.core.lifecycle.clocks import in_order
 from llmc.errors import LlmcError
 from llmc.git.repository import status
 from llmc.model import State, Worker

@@ -6,11 +6,11 @@ import time
 from dataclasses import dataclass
 
 from llmc.agents.base import Agent
-from llmc.core.classify import Reading, read_screen
-from llmc.core.composer import times_shown
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.dialogs.navigator import Ending, Look, Walk, advance
-from llmc.core.screen import Screen, screen_of
+from llmc.core.screen.classify import Reading, read_screen
+from llmc.core.screen.composer import times_shown
+from llmc.core.screen.screen import Screen, screen_of
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux

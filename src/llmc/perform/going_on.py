@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from llmc.core.prompts import task_prompt
-from llmc.core.recovery_prompts import feedback_again, repeated_prompt, resumed_prompt
+from llmc.core.prompts.recovery import feedback_again, repeated_prompt, resumed_prompt
+from llmc.core.prompts.task import task_prompt
 from llmc.model import Work, Worker
 from llmc.site import Site
 

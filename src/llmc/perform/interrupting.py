@@ -1,4 +1,4 @@
-"""Ending an agent's running turn: drives the machine of `core/interruption.py` on the real terminal."""
+"""Ending an agent's running turn: drives the machine of `core/delivery/interrupt.py` on the real terminal."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
-from llmc.core.classify import read_screen, screen_of
-from llmc.core.digest import screen_digest
-from llmc.core.interruption import Action, Ended, Look, Progress, Witness, advance
+from llmc.core.delivery.digest import screen_digest
+from llmc.core.delivery.interrupt import Action, Ended, Look, Progress, Witness, advance
+from llmc.core.screen.classify import read_screen, screen_of
 from llmc.model import Session, Turn, Worker
 from llmc.perform.conversation import lock_terminal
 from llmc.perform.told import TURN_ENDS, spooled_reports, turn_is_open, waiting_now

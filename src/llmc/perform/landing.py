@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from llmc.core.landing import Landing
+from llmc.core.landing.journal import Landing
 from llmc.errors import LlmcError
 from llmc.git import land as moving
 from llmc.git.land import Landed, Order, prepare

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from llmc.core import events as ev
-from llmc.core.commit_message import first_line
-from llmc.core.effects import MergeWork
-from llmc.core.plan import (
+from llmc.core.landing.commit_message import first_line
+from llmc.core.landing.plan import (
     AcceptFacts,
     AcceptPlan,
     Difference,
@@ -16,6 +14,8 @@ from llmc.core.plan import (
     Validate,
     plan_accept,
 )
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import MergeWork
 from llmc.errors import LlmcError
 from llmc.git.backup import make_backup
 from llmc.git.clone import fetch_source

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llmc.core.effects import Notify
-from llmc.core.lifecycle import Decision
+from llmc.core.lifecycle.effects import Notify
+from llmc.core.lifecycle.table import Decision
 from llmc.core.notice import Notice, plain_notice
 from llmc.host.errands import Errands
 from llmc.model import Worker

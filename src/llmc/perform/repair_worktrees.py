@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.core.mending import needs_person
 from llmc.core.names import name_problem
 from llmc.core.rebuild import rebuilt

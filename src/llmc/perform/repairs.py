@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.core.mending import careful, mended, without_error
 from llmc.core.rebuild import rebuilt
 from llmc.core.repairs import Do, Repair

@@ -9,7 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.core import events as ev
+from llmc.core.lifecycle import events as ev
 from llmc.core.program import InstalledProgram
 from llmc.errors import LlmcError
 from llmc.git.own_files import exclude_own_files

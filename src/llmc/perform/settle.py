@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from llmc.core import events as ev
-from llmc.core.digest import text_digest
-from llmc.core.effects import (
+from llmc.core.delivery.digest import text_digest
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import (
     AskToResolve,
     CheckResolution,
     ClearConversation,
@@ -20,7 +20,7 @@ from llmc.core.effects import (
     StopSession,
     from_step,
 )
-from llmc.core.lifecycle import Decision
+from llmc.core.lifecycle.table import Decision
 from llmc.errors import LlmcError
 from llmc.host.faults import Moment, reached
 from llmc.model import Outcome, Proof, Receipt, Step, Worker

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.agents.packs import FALLBACK
-from llmc.core import events as ev
+from llmc.core.delivery.digest import screen_digest
+from llmc.core.delivery.start import Failed, Look, Manners, Progress, Ready, Waits, advance
 from llmc.core.dialogs.choosing import Goal
-from llmc.core.digest import screen_digest
 from llmc.core.display import one_line
-from llmc.core.starting import Failed, Look, Manners, Progress, Ready, Waits, advance
+from llmc.core.lifecycle import events as ev
 from llmc.model import Step, Worker
 from llmc.perform.conversation import lock_terminal
 from llmc.perform.dialogs import Shown, look_at_dialog, walk_through

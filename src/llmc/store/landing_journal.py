@@ -9,7 +9,7 @@ import json
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from llmc.core.landing import Landing
+from llmc.core.landing.journal import Landing
 from llmc.errors import LlmcError
 from llmc.store.lock import disk_error, disk_errors
 from llmc.store.state_file import sync_directory, write_new

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from types import MappingProxyType
 
-from llmc.core.events import Event, SessionReady, TaskGiven
-from llmc.core.lifecycle import Decision, decide
-from llmc.core.policy import Policy
+from llmc.core.lifecycle.events import Event, SessionReady, TaskGiven
+from llmc.core.lifecycle.policy import Policy
+from llmc.core.lifecycle.table import Decision, decide
 from llmc.errors import LlmcError
 from llmc.model import Json, State, Worker
 from llmc.store.event_log import EventLog, LoggedEvent

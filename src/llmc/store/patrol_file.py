@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from llmc.core.patrol import PatrolReport, with_counts
+from llmc.core.lifecycle.patrol import PatrolReport, with_counts
 from llmc.store.own_file import write_atomically
 
 

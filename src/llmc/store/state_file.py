@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from llmc.core.clocks import following, in_present
+from llmc.core.lifecycle.clocks import following, in_present
 from llmc.host.clock import read_clock
 from llmc.model import Clock, State
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, decode, encode, parse

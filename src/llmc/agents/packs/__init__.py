@@ -12,8 +12,8 @@ from pathlib import Path
 from llmc.agents.packs.examples import wrong_examples
 from llmc.agents.packs.parse import PackError as PackError
 from llmc.agents.packs.parse import parse_pack
-from llmc.core.classify import Pack
-from llmc.core.cues import Cue
+from llmc.core.screen.classify import Pack
+from llmc.core.screen.cues import Cue
 
 COMMON = "common"
 """Cues that packs include; not a CLI of its own."""

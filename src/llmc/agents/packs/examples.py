@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from llmc.core.classify import Pack, Screen, read_screen
+from llmc.core.screen.classify import Pack, Screen, read_screen
 
 
 def recorded_screen(path: Path) -> Screen:

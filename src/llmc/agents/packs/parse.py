@@ -7,10 +7,10 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from llmc.core.asking import Asks
-from llmc.core.classify import Pack
-from llmc.core.composer import ComposerShape
-from llmc.core.cues import (
+from llmc.core.dialogs.choosing import Ways
+from llmc.core.screen.classify import Pack
+from llmc.core.screen.composer import ComposerShape
+from llmc.core.screen.cues import (
     COMPOSER_STATES,
     CURSOR_PLACES,
     PRIORITIES,
@@ -26,10 +26,10 @@ from llmc.core.cues import (
     OnAlternateScreen,
     RunsCommand,
 )
-from llmc.core.dialogs.choosing import Ways
-from llmc.core.patterns import UnsafePatternError, safe_pattern
-from llmc.core.screen import MOST_LINES
-from llmc.core.styles import STYLES
+from llmc.core.screen.dialog_text import Asks
+from llmc.core.screen.patterns import UnsafePatternError, safe_pattern
+from llmc.core.screen.screen import MOST_LINES
+from llmc.core.screen.styles import STYLES
 from llmc.errors import LlmcError
 
 Table = Mapping[str, Any]

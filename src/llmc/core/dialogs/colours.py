@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmc.core.dialogs.rows import Row
-from llmc.core.screen import plain
-from llmc.core.styles import PLAIN, Look, looks
+from llmc.core.screen.screen import plain
+from llmc.core.screen.styles import PLAIN, Look, looks
 
 
 def odd_one(lines: Sequence[str], styled: str | None, parts: Sequence[tuple[Row, int]]) -> int | None:

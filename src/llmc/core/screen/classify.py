@@ -1,0 +1,238 @@
+"""What a screen shows, by the pack of its CLI. Pure: a screen in, a reading out.
+
+A pack is data (see `agents/packs/` and docs/packs.md): how the composer looks, and cues with a priority each. Of the
+cues that hold, the one with the highest priority decides; the others make the answer surer or less sure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import dropwhile
+
+from llmc.core.dialogs.choosing import is_choice
+from llmc.core.dialogs.dialog import Dialog
+from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, read_prompt
+from llmc.core.screen.composer import Box, ComposerShape, composer_holds, composer_mixes, find_box, times_shown
+from llmc.core.screen.cues import Cue, View
+from llmc.core.screen.screen import Screen, cut_cells, lines_of, screen_of
+
+__all__ = [
+    "ComposerShape",
+    "Cue",
+    "Pack",
+    "Reading",
+    "Screen",
+    "composer_holds",
+    "composer_mixes",
+    "read_screen",
+    "screen_of",
+    "times_shown",
+]
+
+GUESS = 0.6
+"""A composer and nothing else: most CLIs show one while they are busy too."""
+SUREST = 0.99
+CONTRADICTED = 0.85
+LONGEST_PARAGRAPH = 30
+ASKED_LINES = 6
+TYPED_ANSWERS = ("question", "password")
+"""Dialogs that take a line of text, where they show nothing to choose from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    name: str
+    composer: ComposerShape | None = None
+    cues: tuple[Cue, ...] = ()
+    """Those with the highest priority first."""
+    version: str = ""
+    """The versions of the CLI that it was recorded on: "2.1" is every 2.1.x, "2.1-2.3" a range."""
+    process_names: tuple[str, ...] = ()
+    stable_looks: int = 3
+    """How often a screen must look the same before it is believed."""
+    chrome: re.Pattern[str] | None = None
+    """Lines between the last words of the conversation and the composer that are the CLI's own."""
+    aside: re.Pattern[str] | None = None
+    """The first line of a paragraph that is the CLI's own."""
+    frame: re.Pattern[str] | None = None
+    """The first line of a dialog."""
+    trim: re.Pattern[str] | None = None
+    """What ends every line of some part of the screen and says nothing: a scroll bar, the right side of a box."""
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}@{self.version}" if self.version else self.name
+
+    def covers(self, version: str) -> bool:
+        """Whether it was recorded on this version of the CLI."""
+        lowest, _, highest = self.version.partition("-")
+        low, this, high = (_numbers(text) for text in (lowest, version, highest or lowest))
+        return bool(low) and low <= this[: len(low)] and this[: len(high)] <= high
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    state: str
+    detail: str | None = None
+    confidence: float = 0.0
+    cue: str = ""
+    pack: str = ""
+    summary: str = ""
+    actions_needed: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    """The other cues that hold."""
+    guess: bool = False
+    """No cue that reads it from the screen says so."""
+    matched: Cue | None = None
+    composer: str | None = None
+    """What is typed and not submitted; None when no composer was found."""
+    dialog: Dialog | None = None
+    """What is asked, where the screen waits for an answer."""
+    said: str = ""
+    """The last words of the agent above it."""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d{1,9}", version)))
+
+
+SUMMARIES: Mapping[str, str] = {
+    "READY": "waits for the next instruction",
+    "BUSY": "is working",
+    "NEEDS_CONFIRMATION": "waits for an answer",
+    "ERROR": "stopped with an error",
+    "EXITED": "has ended",
+}
+ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "NEEDS_CONFIRMATION": ("answer the dialog in the terminal",),
+    "ERROR": ("look at the error in the terminal",),
+    "EXITED": ("start it again if it is still needed",),
+}
+
+
+def read_screen(pack: Pack, screen: Screen) -> Reading:
+    view = look_at(pack, screen)
+    typed = view.box.text if view.box else None
+    found = [(cue, groups) for cue in pack.cues if (groups := cue.found(view)) is not None]
+    dialog = _open_dialog(view)
+    if dialog is not None and not any(cue.state in ("NEEDS_CONFIRMATION", "EXITED") for cue, _ in found):
+        found = [(UNKNOWN_DIALOG, {}), *found]
+    if found:
+        return replace(_decided(pack, view, found, dialog), said=_words(pack, view))
+    notice = read_notice(view.lines)
+    if typed is not None and (notice is None or not is_choice(notice)):
+        guess = Reading("READY", None, GUESS, "composer", pack.label, SUMMARIES["READY"], composer=typed)
+        return replace(guess, said=_words(pack, view))
+    if notice is not None:
+        return _decided(pack, view, [(UNKNOWN_NOTICE, {})], notice)
+    return Reading("UNKNOWN", pack=pack.label, summary="nothing on the screen is recognised")
+
+
+UNKNOWN_DIALOG = Cue("dialog", "NEEDS_CONFIRMATION", (), detail="question", confidence=0.86)
+"""Options to choose from that no cue of the pack speaks of."""
+UNKNOWN_NOTICE = Cue("notice", "NEEDS_CONFIRMATION", (), detail="notice", confidence=0.7)
+
+
+def _open_dialog(view: View) -> Dialog | None:
+    """The dialog at the end of the screen. What stands above the input line is over, or quoted."""
+    dialog = read_dialog(view.lines, view.screen.styled)
+    if dialog is None or view.box is None:
+        return dialog
+    return None if view.box.first >= dialog.lines.stop or _is_typed(dialog, view.box, view.lines) else dialog
+
+
+def _is_typed(dialog: Dialog, box: Box, lines: Sequence[str]) -> bool:
+    """Whether the options are the numbers of a list that somebody types: nothing is asked in the input box."""
+    first = dialog.lines.start
+    inside = box.closed and box.first <= first < box.end
+    return inside and (box.prompted or first <= box.first + 1) and read_notice(lines) is None
+
+
+def _words(pack: Pack, view: View) -> str:
+    """Without the prompt that it answers: that is by whoever typed it, and goes on where lines are indented."""
+    lines = list(view.said)
+    if pack.composer is not None and lines and pack.composer.prompt.search(lines[0]):
+        lines = list(dropwhile(lambda line: line.startswith(" "), lines[1:]))
+    return "\n".join(lines)
+
+
+def _decided(pack: Pack, view: View, found: Sequence[tuple[Cue, Mapping[str, str]]], dialog: Dialog | None) -> Reading:
+    (cue, groups), *others = found
+    return Reading(
+        cue.state,
+        cue.detail,
+        _confidence(cue, [other for other, _ in others]),
+        cue.name,
+        pack.label,
+        _filled(cue.summary, groups) or SUMMARIES[cue.state],
+        cue.actions or ACTIONS.get(cue.state, ()),
+        tuple(other.name for other, _ in others),
+        cue.guess and all(other.guess for other, _ in others if other.state == cue.state),
+        cue,
+        view.box.text if view.box else None,
+        dialog or _dialog_of_cue(cue, view) if cue.state == "NEEDS_CONFIRMATION" else None,
+    )
+
+
+def _dialog_of_cue(cue: Cue, view: View) -> Dialog:
+    """Options that only the cue makes a dialog of, keys that lead on, a line to type, or just what the screen says."""
+    seen = (read_choice(view.lines) if view.box is None else None) or read_notice(view.lines) or read_prompt(view.lines)
+    if seen is not None:
+        return seen
+    last = [line.strip() for line in view.lines if line.strip()][-ASKED_LINES:]
+    return Dialog("\n".join(last), typed=cue.detail in TYPED_ANSWERS)
+
+
+def _confidence(cue: Cue, others: Sequence[Cue]) -> float:
+    """Cues that agree make it surer; one that says something else, less sure. READY is what remains: it never does."""
+    doubt = 1.0 - cue.confidence
+    for other in others:
+        if other.state == cue.state:
+            doubt *= 1.0 - other.confidence / 2
+    sure = min(SUREST, 1.0 - doubt)
+    contradicted = any(other.state not in (cue.state, "READY") for other in others)
+    return round(sure * CONTRADICTED if contradicted else sure, 2)
+
+
+def _filled(template: str, groups: Mapping[str, str]) -> str:
+    for name, value in groups.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+def look_at(pack: Pack, screen: Screen) -> View:
+    lines = lines_of(screen.text)
+    if pack.trim is not None:
+        lines = tuple(pack.trim.sub("", line).rstrip() for line in lines)
+    box = find_box(pack.composer, lines) if pack.composer else None
+    if box is not None and box.width:
+        lines = tuple(cut_cells(line, box.width).rstrip() for line in lines)
+    return View(screen, lines, box, _said(pack, lines, len(lines) if box is None else box.first), _dialog(pack, lines))
+
+
+def _said(pack: Pack, lines: Sequence[str], end: int) -> Sequence[str]:
+    """The last paragraph above the composer that is not the CLI's own."""
+
+    def skipped(line: str) -> bool:
+        return not line or (pack.chrome is not None and pack.chrome.search(line) is not None)
+
+    while end > 0:
+        while end > 0 and skipped(lines[end - 1]):
+            end -= 1
+        first = end
+        while first > 0 and end - first < LONGEST_PARAGRAPH and not skipped(lines[first - 1]):
+            first -= 1
+        if pack.aside is None or first == end or not pack.aside.search(lines[first]):
+            return lines[first:end]
+        end = first
+    return ()
+
+
+def _dialog(pack: Pack, lines: Sequence[str]) -> Sequence[str]:
+    """From the last line that begins a dialog to the end of the screen."""
+    if pack.frame is None:
+        return ()
+    starts = [n for n, line in enumerate(lines) if pack.frame.search(line)]
+    return lines[starts[-1] :] if starts else ()
