@@ -22,9 +22,9 @@ from bench.peers import LIBTMUX, absences
 from bench.report import Cell, Table, Verdict
 from llmc.core.lifecycle import events as ev
 from llmc.model import Outcome, Session
-from llmc.observe.tending import tend_work
-from llmc.perform.conversation import deliver
-from llmc.perform.settle import ask
+from llmc.observe.catch_up import tend_work
+from llmc.perform.delivery import deliver
+from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 from testing.prompt_line import Times, agent_table, read_times
 from testing.roots import own_environment
@@ -160,7 +160,7 @@ def _receiver(events: bool) -> Iterator[Receiver]:
         with redirect_stdout(io.StringIO()), own_environment(place / "home"), told_in(place) as story:
             story.begin(WORKER, agent="line", agents=agent_table("line", place / "received", events=events))
             site = story.site
-            ask(site, WORKER, ev.StartAsked(site.now()))
+            decide_and_run(site, WORKER, ev.StartAsked(site.now()))
             assert story.worker(WORKER).session is Session.UP, story.account()
             with ExitStack() as stack:
                 yield Receiver(site, place / "received", _libtmux(site, stack))

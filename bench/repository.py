@@ -14,7 +14,7 @@ from llmc.core.lifecycle.effects import ResetWorktree, to_step
 from llmc.git.worktree import add_worktree, remove_worktree
 from llmc.model import Work
 from llmc.observe.branches import branch_events
-from llmc.observe.radar import Radar
+from llmc.observe.conflict_forecast import Radar
 from llmc.perform.branches import reset
 from llmc.root import Root
 from llmc.site import Site

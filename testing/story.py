@@ -22,7 +22,7 @@ from llmc.git.runner import Git
 from llmc.host.local import LocalHost
 from llmc.host.processes import is_running
 from llmc.model import Session, State, Work, Worker
-from llmc.observe.tending import tend_work
+from llmc.observe.catch_up import tend_work
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from llmc.config import BUILT_IN_AGENTS, AutoConfirm, Config, ConfigError, Problem, load_config, parse_config
 from llmc.config.layout import Lines, statements
 from llmc.config.literals import literal
-from llmc.config.option import Rows, options_of
+from llmc.config.schema import Rows, options_of
 from llmc.config.settings import all_options, find_option
 from llmc.model import Autonomy
 

@@ -12,7 +12,7 @@ from llmc.agents.custom import with_options
 from llmc.agents.packs import load_pack
 from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.config import AgentOptions, Config, parse_config
-from llmc.config.options import BUILT_IN_AGENTS
+from llmc.config.sections import BUILT_IN_AGENTS
 from llmc.core.program import InstalledProgram
 from llmc.errors import LlmcError
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from llmc.model import Session, Turn, Work
-from llmc.observe.tending import tend_work
-from llmc.perform.settle import settle
+from llmc.observe.catch_up import tend_work
+from llmc.perform.steps import settle
 from testing.story import Story, end_abruptly, told_in
 
 

@@ -14,10 +14,10 @@ import pytest
 from llmc.app import open_site
 from llmc.cli.main import main
 from llmc.core.lifecycle import events as ev
-from llmc.host.marks import marked_processes
+from llmc.host.process_search import marked_processes
 from llmc.host.processes import is_running
 from llmc.model import Session
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 from testing.damage import adam as adam
 from testing.damage import root as root
 from testing.damage import source as source
@@ -37,7 +37,7 @@ def up(root, adam):
     site = open_site(root)
     with own_tmux(root), site.ledger.events:
         with site.acting_for("adam"):
-            ask(site, "adam", ev.StartAsked(site.now()))
+            decide_and_run(site, "adam", ev.StartAsked(site.now()))
         assert site.worker("adam").session is Session.UP
         yield site
 

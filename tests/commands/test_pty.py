@@ -19,7 +19,7 @@ from llmc.daemon import watcher
 from llmc.host.base import Host
 from llmc.host.local import LocalHost
 from llmc.host.processes import is_running
-from llmc.observe.terminals_there import Presence, look_for
+from llmc.observe.pty_presence import Presence, look_for
 from llmc.root import Root
 from llmc.store.terminals import Terminal, Terminals
 from testing.desk import Desk, at_desk

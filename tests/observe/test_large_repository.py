@@ -26,7 +26,7 @@ from llmc.observe.branches import branch_events
 assert isinstance(event, CommitSeen)
 """
 RADAR = f"""{LOOK}
-from llmc.observe.radar import Radar
+from llmc.observe.conflict_forecast import Radar
 radar = Radar(site.root.radar_store("test"))
 radar.look_at(site, ["adam"])
 assert radar.document(site)["workers"]["adam"]["uncommitted"]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from llmc.config.options import Classifier
+from llmc.config.sections import Classifier
 from llmc.core.screen.readiness import Opinion
-from llmc.host.errands import Errands
+from llmc.host.background import Errands
 from llmc.observe import second_opinion
 from llmc.observe.second_opinion import Asked, SecondOpinion, find_key
 from llmc.root import Root

@@ -17,7 +17,7 @@ from llmc.git.rebase import own_base, rebase_in_progress
 from llmc.host.faults import Moment
 from llmc.model import Turn, Work, Worker
 from llmc.perform import branches
-from llmc.perform.settle import Settled, ask, settle
+from llmc.perform.steps import Settled, decide_and_run, settle
 from testing.landing import land_now as land
 from testing.story import Story, told_in
 
@@ -47,7 +47,7 @@ def to_review(story: Story, path: str = "a.txt", content: str = "x\n", message: 
 
 
 def accept(story: Story, message: str | None = None) -> Settled:
-    return ask(story.site, "adam", ev.AcceptAsked(story.site.now(), message))
+    return decide_and_run(story.site, "adam", ev.AcceptAsked(story.site.now(), message))
 
 
 def merged(settled: Settled) -> Worker:
@@ -262,7 +262,7 @@ def test_a_conflict_becomes_a_request_that_repeats_the_task(story: Story) -> Non
     to_review(story, "README", "ours\n", "Ours")
     tip = story.commit_upstream("README", "theirs\n", "Theirs")
     story.fetch_upstream()
-    settled = ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
+    settled = decide_and_run(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     assert settled.worker is not None
     assert (settled.worker.work, settled.worker.conflicted_files) == (Work.REBASING, ("README",))
     conflicted = next(d for d in settled.decisions if d.signal == "git.conflict")
@@ -279,7 +279,7 @@ def test_a_reset_keeps_everything_in_a_backup(story: Story) -> None:
     (worktree / "README").write_text("changed\n")
     inode = worktree.stat().st_ino
 
-    settled = ask(story.site, "adam", ev.ResetAsked(story.site.now()))
+    settled = decide_and_run(story.site, "adam", ev.ResetAsked(story.site.now()))
 
     assert settled.worker is not None
     assert settled.worker.work is Work.IDLE
@@ -298,14 +298,14 @@ def test_files_that_git_ignores_are_carried_along(story: Story) -> None:
     env = Path(story.worker("adam").worktree_path, ".env")
     assert env.read_text() == "SECRET=1\n"
     (story.repository / ".env").write_text("SECRET=2\n")
-    ask(story.site, "adam", ev.ResetAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.ResetAsked(story.site.now()))
     assert env.read_text() == "SECRET=2\n"
 
 
 @pytest.mark.lesson(28, "whatever drops work keeps a backup first")
 def test_a_removed_worker_leaves_its_work_in_a_backup(story: Story) -> None:
     sha = to_review(story)
-    ask(story.site, "adam", ev.RemovalAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.RemovalAsked(story.site.now()))
     (backup,) = list_backups(story.site.git, story.root.path, "adam")
     assert backup.head_sha == sha
     assert story.git("branch", "--list", "llmc/*", cwd=story.root.path) == ""
@@ -314,7 +314,7 @@ def test_a_removed_worker_leaves_its_work_in_a_backup(story: Story) -> None:
 def test_even_when_its_worktree_was_deleted_by_hand(story: Story) -> None:
     sha = to_review(story)
     story.site.host.remove_tree(story.worker("adam").worktree_path)
-    ask(story.site, "adam", ev.RemovalAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.RemovalAsked(story.site.now()))
     (backup,) = list_backups(story.site.git, story.root.path, "adam")
     assert backup.head_sha == sha
 
@@ -345,7 +345,7 @@ def test_a_commit_between_the_backup_and_the_rebase_is_kept(
     story.commit_upstream("b.txt", "x\n", "By hand")
     tip = story.git("rev-parse", "main")
     story.fetch_upstream()
-    ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
+    decide_and_run(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     (late,) = made
     assert is_backed_up(story.site.git, story.root.path, "adam", late)
 
@@ -363,7 +363,7 @@ def test_a_commit_between_the_backup_and_the_reset_is_kept(
             made.append(commit_late(story, detached=detached))
 
     monkeypatch.setattr(branches, "reached", last_moment)
-    ask(story.site, "adam", ev.ResetAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.ResetAsked(story.site.now()))
     (late,) = made
     assert story.worker("adam").work is Work.IDLE
     assert is_backed_up(story.site.git, story.root.path, "adam", late)

@@ -14,7 +14,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import AskToResolve, CheckResolution, to_step
 from llmc.model import Session, Turn, Work
 from llmc.perform.conflicts import asked_to_resolve, check_resolution
-from llmc.perform.settle import ask, settle
+from llmc.perform.steps import decide_and_run, settle
 from testing.story import Story, told_in
 
 STEP = to_step(AskToResolve(), "adam-99")
@@ -35,7 +35,7 @@ def in_conflict(story: Story, **settings: str) -> str:
     story.commit_upstream("other.txt", "x\n", "Unrelated")
     tip = story.commit_upstream("README", "of the branch\n", "Theirs")
     story.fetch_upstream()
-    ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
+    decide_and_run(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     assert story.worker("adam").work is Work.REBASING
     return story.worker("adam").worktree_path
 

@@ -16,8 +16,8 @@ from llmc.core.delivery import machine as delivery
 from llmc.core.lifecycle import events as ev
 from llmc.host.processes import descendants
 from llmc.model import Outcome, Proof, Receipt, Session, Work
-from llmc.observe.tending import tend_work
-from llmc.perform.settle import ask
+from llmc.observe.catch_up import tend_work
+from llmc.perform.steps import decide_and_run
 from testing.late_line import late_agent, taken
 from testing.story import Story, told_in
 
@@ -35,25 +35,25 @@ def online(story: Story, **manners: float) -> Path:
     """A worker whose agent is that slow. Where it keeps what it has taken."""
     kept = story.place / "kept"
     story.begin("adam", agent="late", agents=late_agent(kept, **manners))
-    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.StartAsked(story.site.now()))
     assert story.worker("adam").session is Session.UP
     return kept
 
 
 def message(story: Story, text: str = TEXT) -> Receipt:
     tend_work(story.site, "adam")
-    (receipt,) = ask(story.site, "adam", ev.MessageGiven(story.site.now(), text)).receipts
+    (receipt,) = decide_and_run(story.site, "adam", ev.MessageGiven(story.site.now(), text)).receipts
     return receipt
 
 
 def task(story: Story) -> Receipt:
-    settled = ask(story.site, "adam", ev.TaskGiven(story.site.now(), TEXT, TEXT))
+    settled = decide_and_run(story.site, "adam", ev.TaskGiven(story.site.now(), TEXT, TEXT))
     return settled.receipts[-1]
 
 
 def feedback(story: Story) -> Receipt:
     story.rewrite("adam", work=Work.NEEDS_REVIEW, commit_sha="a" * 40)
-    settled = ask(story.site, "adam", ev.WorkRejected(story.site.now(), TEXT, TEXT))
+    settled = decide_and_run(story.site, "adam", ev.WorkRejected(story.site.now(), TEXT, TEXT))
     return settled.receipts[-1]
 
 
@@ -151,7 +151,7 @@ def test_a_report_with_a_time_to_come_proves_nothing_that_is_sent_later(
     report.write_text(json.dumps({"event": "prompt", "sha256": hashlib.sha256(TEXT.encode()).hexdigest()}))
     ahead = time.time() + 2 * 86_400
     os.utime(report, (ahead, ahead))
-    (receipt,) = ask(story.site, "adam", ev.MessageGiven(story.site.now(), TEXT)).receipts
+    (receipt,) = decide_and_run(story.site, "adam", ev.MessageGiven(story.site.now(), TEXT)).receipts
     assert receipt.proof is not Proof.HOOK
 
 

@@ -14,7 +14,7 @@ from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import branch_tip
 from llmc.host.faults import VARIABLE, Moment
 from llmc.model import Work
-from llmc.perform.settle import settle
+from llmc.perform.steps import settle
 from testing.landing import BIG, merges_that_are_stopped
 from testing.world import SOME, World, files_of
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from llmc.config.options import Notify
+from llmc.config.sections import Notify
 from llmc.core.notice import Notice, plain_notice
-from llmc.host.errands import Errands
+from llmc.host.background import Errands
 from llmc.host.local import LocalHost
-from llmc.perform.calling import Caller
+from llmc.perform.channels import Caller
 from llmc.tmux.server import Tmux
 from testing.attached import Person
 from testing.endpoint import endpoint

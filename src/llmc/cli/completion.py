@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmc.cli.command import Command
-from llmc.cli.words import COMMANDS
+from llmc.cli.command_table import COMMANDS
 
 BASH = """\
 _llmc() {{

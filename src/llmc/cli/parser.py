@@ -11,7 +11,7 @@ from typing import NoReturn
 from llmc import __version__
 from llmc.cli.arguments import some_path
 from llmc.cli.command import Command, Word
-from llmc.cli.words import COMMANDS
+from llmc.cli.command_table import COMMANDS
 from llmc.core.display import one_line
 
 EXIT_CODES = (

@@ -18,8 +18,8 @@ from llmc.core.lifecycle.effects import MergeWork
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.clone import peek_source
 from llmc.model import Worker
-from llmc.perform.merging import plan_for
-from llmc.perform.settle import ask
+from llmc.perform.accept import plan_for
+from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 
 
@@ -40,7 +40,7 @@ def run(app: App, args: Namespace) -> Result:
 def _accept(site: Site, name: str, wanted: MergeWork) -> Result:
     with acting_for(site, name) as worker:
         newest_tip(site)
-        settled = ask(site, name, ev.AcceptAsked(site.now(), wanted.message, wanted.changed, wanted.tree))
+        settled = decide_and_run(site, name, ev.AcceptAsked(site.now(), wanted.message, wanted.changed, wanted.tree))
     if settled.merged is None:
         raise settled.refusal or LlmcError(f"{name} was not accepted", f"see `llmc explain {name}`")
     merged, reviewed, branch = settled.merged.sha, settled.merged.reviewed, site.config.repo.branch

@@ -15,11 +15,11 @@ from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.clone import fetch_source
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.model import Outcome, Receipt, Session, Work, Worker
-from llmc.observe.tending import tend_session, tend_work
-from llmc.observe.terminals import look_at_panes
+from llmc.observe.catch_up import tend_session, tend_work
+from llmc.observe.sessions import look_at_panes
 from llmc.perform.landing import settle_landings_if_free
 from llmc.perform.notices import tell
-from llmc.perform.settle import Settled, settle
+from llmc.perform.steps import Settled, settle
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import TmuxError

@@ -13,8 +13,8 @@ from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import StartSession
 from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.model import Outcome
-from llmc.perform.answering import answer
-from llmc.perform.settle import settle
+from llmc.perform.answer import answer
+from llmc.perform.steps import settle
 
 
 def run(app: App, args: Namespace) -> Result:

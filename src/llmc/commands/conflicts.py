@@ -15,7 +15,7 @@ from llmc.core.display import age
 from llmc.core.landing.conflict_forecast import is_current
 from llmc.errors import LlmcError
 from llmc.observe.branches import upstream_tip
-from llmc.observe.radar import Radar, standings_of
+from llmc.observe.conflict_forecast import Radar, standings_of
 from llmc.site import Site
 from llmc.store.snapshot import read_daemon_pid, read_radar
 

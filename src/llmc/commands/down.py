@@ -16,7 +16,7 @@ from llmc.errors import LlmcError
 from llmc.host.processes import end_tree, wait_for_end
 from llmc.model import Turn, Worker
 from llmc.perform.sessions import end_strays
-from llmc.perform.settle import stop_agent
+from llmc.perform.steps import stop_agent
 from llmc.site import Site
 from llmc.store.codec import StateError
 from llmc.store.status_cache import Silence, StatusCache, forget_ended

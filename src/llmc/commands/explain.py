@@ -17,10 +17,10 @@ from llmc.core.display import age, one_line
 from llmc.core.lifecycle.next_moves import outlook
 from llmc.errors import LlmcError
 from llmc.model import Worker
-from llmc.observe.signals import read_signals
+from llmc.observe.explain_signals import read_signals
 from llmc.observe.troubles import all_troubles
-from llmc.perform.confirming import KIND as AUTO_CONFIRM
-from llmc.perform.confirming import verdict_on
+from llmc.perform.auto_confirm import KIND as AUTO_CONFIRM
+from llmc.perform.auto_confirm import verdict_on
 from llmc.perform.diagnostics import latest_bundle
 from llmc.perform.landing import KIND as LANDING
 from llmc.perform.programs import known_program

@@ -10,7 +10,7 @@ from llmc.git.rebase import Clean, own_base, would_conflict
 from llmc.git.repository import status
 from llmc.model import Turn, Work, Worker
 from llmc.observe.branches import upstream_tip
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 
 
@@ -36,7 +36,7 @@ def _bring_up_to_date(site: Site, name: str, tip: str) -> None:
     try:
         worker = site.worker(name)
         if _may_move(site, worker) and _merges_by_itself(site, worker, tip):
-            settled = ask(site, name, ev.RebaseAsked(site.now(), tip))
+            settled = decide_and_run(site, name, ev.RebaseAsked(site.now(), tip))
             if settled.refusal is not None:
                 raise settled.refusal
     finally:

@@ -15,7 +15,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.model import Worker
 from llmc.observe.branches import new_work
-from llmc.perform.interrupting import Interruption, interrupt
+from llmc.perform.interrupt import Interruption, interrupt
 from llmc.site import Site
 
 AT_ONCE = 4

@@ -9,7 +9,7 @@ from llmc.commands.acting import acting_for, receipt_of, told, wait_until_settle
 from llmc.commands.result import Result
 from llmc.commands.text_input import text_from
 from llmc.core.lifecycle import events as ev
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -17,7 +17,7 @@ def run(app: App, args: Namespace) -> Result:
     site.worker(args.worker)
     text = text_from(args.text, args.file, environ=app.environ)
     with acting_for(site, args.worker):
-        receipt = receipt_of(ask(site, args.worker, ev.MessageGiven(site.now(), text)))
+        receipt = receipt_of(decide_and_run(site, args.worker, ev.MessageGiven(site.now(), text)))
     result = told(receipt, args.worker)
     if args.wait and result.exit_code == 0:
         worker = wait_until_settled(site, args.worker)

@@ -11,7 +11,7 @@ from llmc.commands.losses import describe_loss, not_kept, note_of_foreign
 from llmc.commands.result import Result
 from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 
 
@@ -28,7 +28,7 @@ def run(app: App, args: Namespace) -> Result:
     terminals(site)
     for name in names:
         with site.acting_for(name):
-            settled = ask(site, name, ev.RemovalAsked(site.now()))
+            settled = decide_and_run(site, name, ev.RemovalAsked(site.now()))
         if settled.refusal is not None:
             raise settled.refusal
     return Result(_told(names, losing, gone) + foreign, {"removed": names, "not_kept": gone})

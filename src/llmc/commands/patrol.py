@@ -15,7 +15,7 @@ from llmc.daemon.patrol import Patrol, keep_patrol
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
 from llmc.observe.overview import glance, unexpected
-from llmc.perform.settle import settle
+from llmc.perform.steps import settle
 from llmc.site import Site
 from llmc.store.patrol_file import plain_report, read_report
 

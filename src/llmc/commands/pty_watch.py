@@ -16,7 +16,7 @@ from llmc.commands.pty_status import pty_document, pty_text
 from llmc.commands.result import Result
 from llmc.daemon.watcher import Pace, Watcher, refuse_second, watch_lock
 from llmc.errors import LlmcError
-from llmc.host.memory import keep_one_heap
+from llmc.host.malloc import keep_one_heap
 from llmc.host.processes import is_running, wait_for_end
 from llmc.host.terminal import start_in_background
 from llmc.store.lock import is_held

@@ -9,14 +9,14 @@ from llmc.commands.acting import EXIT_CODES, acting_for, newest_tip, notes_of
 from llmc.commands.result import Result
 from llmc.core.lifecycle import events as ev
 from llmc.model import Outcome, Work
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     with acting_for(site, args.worker):
         tip = newest_tip(site)
-        settled = ask(site, args.worker, ev.RebaseAsked(site.now(), tip))
+        settled = decide_and_run(site, args.worker, ev.RebaseAsked(site.now(), tip))
     worker = site.worker(args.worker)
     if settled.refusal is not None:
         raise settled.refusal

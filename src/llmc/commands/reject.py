@@ -16,7 +16,7 @@ from llmc.errors import WrongWordsError
 from llmc.git.history import diff_text
 from llmc.model import Worker
 from llmc.observe.branches import work_span
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 
 
@@ -28,7 +28,7 @@ def run(app: App, args: Namespace) -> Result:
     with acting_for(site, name) as worker:
         text = _as_sent(site, worker, feedback)
         check_text(text)
-        receipt = receipt_of(ask(site, name, ev.WorkRejected(site.now(), text, feedback)))
+        receipt = receipt_of(decide_and_run(site, name, ev.WorkRejected(site.now(), text, feedback)))
     return told(receipt, name)
 
 

@@ -10,7 +10,7 @@ from llmc.commands.losses import describe_loss, note_of_foreign
 from llmc.commands.result import Result
 from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -20,7 +20,7 @@ def run(app: App, args: Namespace) -> Result:
         if loss and not app.console.confirm(f"{worker.name} has {loss}. Reset it? A backup is kept."):
             raise LlmcError(f"{worker.name} has {loss}; nothing was changed", "say --yes to reset it; a backup is kept")
         newest_tip(site)
-        settled = ask(site, worker.name, ev.ResetAsked(site.now()))
+        settled = decide_and_run(site, worker.name, ev.ResetAsked(site.now()))
     if settled.refusal is not None:
         raise settled.refusal
     after = site.worker(args.worker)

@@ -13,7 +13,7 @@ from llmc.core.lifecycle.transitions.queued import lost_with_session
 from llmc.errors import LlmcError
 from llmc.model import Receipt, Session, Turn, Worker
 from llmc.perform.going_on import task_again
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 
 
@@ -56,15 +56,15 @@ def _restart(site: Site, name: str, args: Namespace) -> Restarted:
         receipt = start_anew(site, name, force=args.force)
         if args.resend and receipt is None:
             text = _task_of(site, site.worker(name))
-            receipt = receipt_of(ask(site, name, ev.MessageGiven(site.now(), text)))
+            receipt = receipt_of(decide_and_run(site, name, ev.MessageGiven(site.now(), text)))
     return Restarted(site.worker(name), lost_with_session(worker.sent), receipt)
 
 
 def start_anew(site: Site, name: str, *, force: bool) -> Receipt | None:
     """The receipt of what the agent was told to go on with, if it was. The caller acts for the worker."""
     if site.worker(name).session in (Session.UP, Session.STARTING):
-        ask(site, name, ev.StopAsked(site.now(), force))
-    settled = ask(site, name, ev.StartAsked(site.now(), named=True))
+        decide_and_run(site, name, ev.StopAsked(site.now(), force))
+    settled = decide_and_run(site, name, ev.StartAsked(site.now(), named=True))
     worker = site.worker(name)
     if worker.start_dialog:
         hint = f"answer it: `llmc answer {worker.name} ...`; `llmc peek {worker.name}` shows it"

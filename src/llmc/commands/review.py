@@ -18,7 +18,7 @@ from llmc.git.replay import tree_of
 from llmc.git.since_review import keep_reviewed
 from llmc.model import Work, Worker
 from llmc.observe.branches import work_span
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 
 
@@ -70,7 +70,7 @@ def bring_up_to_date(site: Site, name: str) -> tuple[Worker, list[str]]:
         return worker, []
     if is_ancestor(site.git, site.root.path, tip, worker.commit_sha):
         return worker, []
-    settled = ask(site, name, ev.RebaseAsked(site.now(), tip))
+    settled = decide_and_run(site, name, ev.RebaseAsked(site.now(), tip))
     if settled.refusal is not None:
         raise settled.refusal
     worker = site.worker(name)

@@ -14,7 +14,7 @@ from llmc.core.tasks.pool import how_to_free, next_free
 from llmc.errors import IllegalEventError, LlmcError, WrongWordsError
 from llmc.git.repository import status
 from llmc.model import Outcome, Receipt, Worker
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 
 
@@ -36,7 +36,7 @@ def _give(site: Site, task: str, name: str) -> tuple[str, Receipt]:
     with acting_for(site, name) as worker:
         _refuse_dirty(site, worker)
         text = _as_sent(site, worker, task)
-        return name, receipt_of(ask(site, name, ev.TaskGiven(site.now(), task, text)))
+        return name, receipt_of(decide_and_run(site, name, ev.TaskGiven(site.now(), task, text)))
 
 
 def _as_sent(site: Site, worker: Worker, task: str) -> str:

@@ -14,16 +14,16 @@ from llmc.commands.result import Result
 from llmc.commands.starts import came_of_start, wait_for_starts
 from llmc.commands.status import WATCH_SECS, status_document, status_text
 from llmc.core.lifecycle import events as ev
+from llmc.daemon.ending import Ending
 from llmc.daemon.loop import AT_ONCE, Daemon
 from llmc.daemon.process import daemon_lock, living_holder, refuse_second, running_daemon
-from llmc.daemon.signals import Ending
 from llmc.daemon.view import View
 from llmc.errors import LlmcError
-from llmc.host.memory import keep_one_heap
+from llmc.host.malloc import keep_one_heap
 from llmc.host.processes import is_running
 from llmc.host.terminal import start_in_background
 from llmc.model import Session, Worker
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.lock import disk_errors
@@ -65,7 +65,7 @@ def _bring_back(site: Site, pid: int, names: list[str]) -> Result:
 
 def _started(site: Site, name: str) -> Worker:
     with acting_for(site, name):
-        ask(site, name, ev.StartAsked(site.now()))
+        decide_and_run(site, name, ev.StartAsked(site.now()))
     return site.worker(name)
 
 

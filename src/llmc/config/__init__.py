@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from llmc.config.options import (
+from llmc.config.load import CONFIG_NAME, load_config, parse_config
+from llmc.config.problems import ConfigError, Problem
+from llmc.config.sections import (
     BUILT_IN_AGENTS,
     CLI_AGENTS,
     AgentOptions,
@@ -15,8 +17,6 @@ from llmc.config.options import (
     Repo,
     WorkerOptions,
 )
-from llmc.config.parse import CONFIG_NAME, load_config, parse_config
-from llmc.config.problems import ConfigError, Problem
 from llmc.config.settings import Config, WorkerSettings
 
 __all__ = [

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from llmc.config.keys import Key, dotted
-from llmc.config.options import (
+from llmc.config.problems import Problem
+from llmc.config.sections import (
     BUILT_IN_AGENTS,
     AgentOptions,
     Backup,
@@ -18,10 +19,9 @@ from llmc.config.options import (
     Repo,
     WorkerOptions,
 )
-from llmc.config.problems import Problem
-from llmc.config.reading import Reading
 from llmc.config.settings import NAMED_TABLES, SINGLE_TABLES, Config
 from llmc.config.suggest import nearest_word
+from llmc.config.tables import Reading
 from llmc.core.names import LONGEST_NAME, check_worker_name, name_problem, shown
 from llmc.errors import WrongWordsError
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar
 
-from llmc.config.option import Option, Shape, options_of
-from llmc.config.options import AgentOptions, Backup, Classifier, Defaults, Log, Notify, Policy, Repo, WorkerOptions
+from llmc.config.schema import Option, Shape, options_of
+from llmc.config.sections import AgentOptions, Backup, Classifier, Defaults, Log, Notify, Policy, Repo, WorkerOptions
 from llmc.model import Autonomy
 
 T = TypeVar("T")

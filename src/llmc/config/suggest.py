@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from llmc.config.keys import Key, dotted
-from llmc.config.option import options_of
+from llmc.config.schema import options_of
 from llmc.config.settings import NAMED_TABLES, SINGLE_TABLES, all_options
 
 

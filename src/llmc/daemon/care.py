@@ -13,12 +13,12 @@ from llmc.git.repository import status
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import upstream_tip
+from llmc.observe.catch_up import tend_session, tend_work
 from llmc.observe.readings import Seen
 from llmc.observe.reports import has_reports
 from llmc.observe.screens import decide_by_screen, may_say_more
-from llmc.observe.tending import tend_session, tend_work
 from llmc.perform.notices import call, tell
-from llmc.perform.settle import ask, settle
+from llmc.perform.steps import decide_and_run, settle
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
 from llmc.store.lock import is_held
@@ -108,4 +108,4 @@ def _keep_up_to_date(site: Site, worker: Worker, tried: Rebases) -> None:
     wanted = (worker.commit_sha, tip)
     if tried.get(worker.name) != wanted and not status(site.git, worker.worktree_path):
         tried[worker.name] = wanted
-        ask(site, worker.name, ev.RebaseAsked(site.now(), tip))
+        decide_and_run(site, worker.name, ev.RebaseAsked(site.now(), tip))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from llmc.core.screen.readiness import Opinion
 from llmc.errors import LlmcError
 from llmc.observe.readings import Seen
-from llmc.perform.confirming import Confirmed, confirm, has_rules
+from llmc.perform.auto_confirm import Confirmed, confirm, has_rules
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
 

@@ -15,13 +15,13 @@ from llmc.daemon import branches, upstream
 from llmc.daemon.branches import watch_branch, watch_branches
 from llmc.daemon.care import Cared, Rebases, act_on_screens, care_for
 from llmc.daemon.confirmations import Confirmations
-from llmc.daemon.deaths import Deaths
+from llmc.daemon.conflict_watch import RadarWatch
+from llmc.daemon.ending import Ending, EndingSignals
 from llmc.daemon.farewell import Farewell
 from llmc.daemon.journal import EVERYBODY, Journal
 from llmc.daemon.patrol import Patrols, was_asked_for
-from llmc.daemon.radar import RadarWatch
+from llmc.daemon.process_exits import Deaths
 from llmc.daemon.screens import Screens
-from llmc.daemon.signals import Ending, EndingSignals
 from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import fetch_upstream, watch_upstream
 from llmc.daemon.view import View
@@ -31,11 +31,11 @@ from llmc.model import Session, State, Turn, Worker
 from llmc.observe.readings import Readings, Seen
 from llmc.observe.screens import silent_workers
 from llmc.observe.second_opinion import SecondOpinion
-from llmc.observe.subjects import worker_subject
+from llmc.observe.watched_terminal import worker_subject
 from llmc.perform.landing import settle_landings_if_free
 from llmc.perform.notices import ERRANDS, servers_of
-from llmc.perform.settle import stop_agent
 from llmc.perform.status_lines import StatusLines
+from llmc.perform.steps import stop_agent
 from llmc.site import Site
 from llmc.store.spool import make_spool
 from llmc.store.status_cache import StatusCache, forget_ended, forget_status

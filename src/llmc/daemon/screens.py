@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
 from llmc.observe.readings import Readings, Seen
-from llmc.observe.subjects import Subject
+from llmc.observe.watched_terminal import Subject
 
 LOOK_EVERY_SECS = 0.5
 """A screen that changes all the time (a spinner) is read no more often than this."""

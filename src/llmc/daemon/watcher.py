@@ -11,22 +11,22 @@ from selectors import EVENT_READ, DefaultSelector
 
 from llmc.agents.packs import broken_packs
 from llmc.config import Config, load_config
-from llmc.config.options import Classifier, Notify
+from llmc.config.sections import Classifier, Notify
 from llmc.core.notice import notice_of
-from llmc.daemon.deaths import Deaths
+from llmc.daemon.ending import EndingSignals
 from llmc.daemon.journal import Journal
 from llmc.daemon.process import living_holder
+from llmc.daemon.process_exits import Deaths
 from llmc.daemon.screens import Screens
-from llmc.daemon.signals import EndingSignals
 from llmc.errors import LlmcError
+from llmc.host.background import Errands
 from llmc.host.base import Host
-from llmc.host.errands import Errands
 from llmc.host.watch import open_watch
+from llmc.observe.pty_presence import Presence, look_for
 from llmc.observe.readings import SETTLE_SECS, Readings, Seen
 from llmc.observe.second_opinion import SecondOpinion
-from llmc.observe.subjects import Subject, packs_stamp, terminal_subject
-from llmc.observe.terminals_there import Presence, look_for
-from llmc.perform.calling import Caller
+from llmc.observe.watched_terminal import Subject, packs_stamp, terminal_subject
+from llmc.perform.channels import Caller
 from llmc.perform.status_lines import StatusLines
 from llmc.root import Root
 from llmc.store.lock import FileLock

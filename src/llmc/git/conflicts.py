@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from llmc.git.failure import GitError
-from llmc.git.merging import MergeKind, merge_in_memory
+from llmc.git.merge_tree import MergeKind, merge_in_memory
 from llmc.git.parse import Unmerged, decode, parse_unmerged
-from llmc.git.present import commit_tree
 from llmc.git.repository import Operation, operations, raw_status, resolve
 from llmc.git.runner import Git
-from llmc.git.throw_away import throw_away_store
+from llmc.git.scratch_objects import throw_away_store
+from llmc.git.worktree_commit import commit_tree
 
 _NONE = "000000"
 _FILE = "100"

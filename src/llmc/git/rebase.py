@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.history import is_ancestor, merge_base
-from llmc.git.merging import merge_in_memory
+from llmc.git.merge_tree import merge_in_memory
 from llmc.git.parse import decode, nul_fields
 from llmc.git.replay import has_merges, join, merge_from, replay, tree_of
 from llmc.git.repository import HEADS, current_branch, git_paths, require_commit, resolve

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from llmc.core.landing.commit_message import message_for
 from llmc.git.history import as_child_of, author_of, changed_files, log_messages
-from llmc.git.merging import Merge, merge_in_memory
+from llmc.git.merge_tree import Merge, merge_in_memory
 from llmc.git.parse import decode, encode
 from llmc.git.runner import Git
 

@@ -22,7 +22,7 @@ from llmc.git.repository import require_commit, resolve
 from llmc.git.runner import LONG, Git
 from llmc.host import entries
 from llmc.host.faults import Moment, reached
-from llmc.host.marks import marked_processes
+from llmc.host.process_search import marked_processes
 
 MARK = "LLMC_LANDING"
 """In the environment of the git that writes, and of all that it starts."""

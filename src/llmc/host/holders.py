@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from llmc.host.marks import command_of, programs_in
+from llmc.host.process_search import command_of, programs_in
 from llmc.host.processes import is_running, open_files, running, started_at
 
 START_IS_KNOWN_TO_SECS = 2.0

@@ -17,9 +17,9 @@ from typing import IO
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed, Talk
+from llmc.host.exclusive import alone
+from llmc.host.line_process import TalkingProgram
 from llmc.host.processes import descendants, end_all, family, kill
-from llmc.host.talking import TalkingProgram
-from llmc.host.turns import alone
 
 PIPES_CLOSE_WITHIN_SECS = 1.0
 

@@ -12,7 +12,7 @@ from llmc.core.health import Answer, Found, GitLock, StateFacts, Stray, Terminal
 from llmc.core.lifecycle.clocks import elapsed, is_older
 from llmc.git.parse import decode
 from llmc.git.runner import Git
-from llmc.host.marks import marked_processes, works_in
+from llmc.host.process_search import marked_processes, works_in
 from llmc.observe.health_git import missing_commits
 from llmc.root import Root
 from llmc.store.lock import is_held

@@ -10,7 +10,7 @@ from llmc.core.display import one_line, plain
 from llmc.core.screen.classify import ACTIONS, Reading
 from llmc.core.screen.readiness import Opinion, Standing, is_stable, seen_alone
 from llmc.host.processes import remind_of_children
-from llmc.observe.subjects import Subject
+from llmc.observe.watched_terminal import Subject
 from llmc.tmux.parsing import Pane
 
 LASTING_SECS = 3.0

@@ -27,7 +27,7 @@ from llmc.core.screen.readiness import (
 from llmc.errors import LlmcError
 from llmc.observe.opinions import dialog_shown, exited, opinion_of, opinion_told, screen_alone
 from llmc.observe.second_opinion import Asked, SecondOpinion
-from llmc.observe.subjects import Subject, Told
+from llmc.observe.watched_terminal import Subject, Told
 from llmc.store.status_cache import Complaints, Status, StatusCache
 from llmc.tmux.parsing import Pane
 

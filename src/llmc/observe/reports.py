@@ -16,7 +16,7 @@ from llmc.git.worktree_identity import foreign_git
 from llmc.model import Work, Worker
 from llmc.observe.attention import note_reports
 from llmc.observe.branches import new_work, work_elsewhere
-from llmc.observe.terminals import said_on_screen
+from llmc.observe.sessions import said_on_screen
 from llmc.site import Site, local_offset
 from llmc.store.spool import SpooledEvent, has_events, pending, take
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, Lock
 
-from llmc.config.options import Classifier
+from llmc.config.sections import Classifier
 from llmc.core.screen.readiness import Opinion
 from llmc.core.screen.second_opinion import question, read_answer
 from llmc.errors import LlmcError
-from llmc.host.errands import Errands
+from llmc.host.background import Errands
 from llmc.host.web import NoAnswerError, Response, post_json
 from llmc.root import Root
 

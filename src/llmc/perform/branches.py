@@ -19,8 +19,8 @@ from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in
 from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
 from llmc.model import Step, Worker
+from llmc.perform.accept import forget_accept
 from llmc.perform.conflicts import asked_to_resolve
-from llmc.perform.merging import forget_accept
 from llmc.perform.sessions import end_session, end_strays
 from llmc.perform.worktrees import carry_ignored_files, make_it_ours
 from llmc.site import Site

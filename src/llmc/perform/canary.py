@@ -25,9 +25,9 @@ from llmc.errors import LlmcError
 from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.host.base import Host
 from llmc.model import Outcome, Receipt, State, Worker
-from llmc.perform import conversation, sessions
+from llmc.perform import delivery, sessions
 from llmc.perform.programs import ask_program, installed_program
-from llmc.perform.told import spooled_reports, waiting_now
+from llmc.perform.unread_reports import spooled_reports, waiting_now
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import EventLog
@@ -105,7 +105,7 @@ def _tried(site: Site, name: str, agent: Agent, program: InstalledProgram) -> It
         return
     yield Check("prompt", Verdict.OK, "its prompt was found")
     before = waiting_now(site, worker)
-    _, receipt = conversation.deliver(site, site.worker(NAME), worker.pending[0], PROMPT)
+    _, receipt = delivery.deliver(site, site.worker(NAME), worker.pending[0], PROMPT)
     yield _delivery(receipt)
     if receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
         yield _answer(site, agent, before)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from llmc.core.lifecycle.effects import Notify
 from llmc.core.lifecycle.table import Decision
 from llmc.core.notice import Notice, plain_notice
-from llmc.host.errands import Errands
+from llmc.host.background import Errands
 from llmc.model import Worker
-from llmc.perform.calling import Caller
+from llmc.perform.channels import Caller
 from llmc.perform.diagnostics import write_bundle
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent

@@ -12,14 +12,14 @@ from llmc.core.repairs import Repair
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, list_backups, make_backup
 from llmc.git.clone import UPSTREAM
-from llmc.git.mending import leave_operation, make_ours, put_on_branch, restore_branch
+from llmc.git.repair import leave_operation, make_ours, put_on_branch, restore_branch
 from llmc.git.repository import branch_tip, current_branch, resolve
 from llmc.git.worktree import delete_branch, find_worktree, remove_worktree, reset_in_place
 from llmc.host.processes import end_tree
 from llmc.model import Worker
 from llmc.perform.branches import forget_files, forget_locks
 from llmc.perform.means import Means, change_worker
-from llmc.perform.settle import ask
+from llmc.perform.steps import decide_and_run
 from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
 
@@ -50,8 +50,8 @@ def make_again(means: Means, repair: Repair) -> str:
         pane = site.tmux.panes().get(worker.session_id)
         if pane is None or pane.dead:
             return f"made {worker.worktree_path}{kept}"
-        ask(site, worker.name, ev.StopAsked(site.now()))
-        ask(site, worker.name, ev.StartAsked(site.now()))
+        decide_and_run(site, worker.name, ev.StopAsked(site.now()))
+        decide_and_run(site, worker.name, ev.StartAsked(site.now()))
     return f"made {worker.worktree_path} and started its agent in it{kept}"
 
 

@@ -17,7 +17,7 @@ from llmc.model import State, Worker
 from llmc.perform import repair_git, repair_landings, repair_worktrees
 from llmc.perform.means import Means, change_worker
 from llmc.perform.sessions import end_strays
-from llmc.perform.settle import Settled, ask, settle
+from llmc.perform.steps import Settled, decide_and_run, settle
 from llmc.store.event_log import EventLog, LoggedEvent
 from llmc.store.lock import FileLock
 from llmc.store.own_directory import is_replaced
@@ -179,7 +179,7 @@ def _take_steps(means: Means, repair: Repair) -> str:
 def _reset(means: Means, repair: Repair) -> str:
     site, name = means.open_site(), repair.worker or ""
     with site.acting_for(name):
-        return _told(name, ask(site, name, ev.ResetAsked(site.now())))
+        return _told(name, decide_and_run(site, name, ev.ResetAsked(site.now())))
 
 
 def _told(name: str, settled: Settled) -> str:

@@ -14,13 +14,13 @@ from llmc.core.program import InstalledProgram
 from llmc.errors import LlmcError
 from llmc.git.own_files import exclude_own_files
 from llmc.git.own_view import view_of
-from llmc.host.marks import marked_processes
+from llmc.host.process_search import marked_processes
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
 from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
 from llmc.perform.launch_files import write_launch_files
 from llmc.perform.programs import forget_installed, installed_program
-from llmc.perform.starting import Ended, wait_until_ready
+from llmc.perform.start import Ended, wait_until_ready
 from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
 from llmc.store.lock import is_held

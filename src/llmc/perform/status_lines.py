@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 from threading import Lock
 
+from llmc.host.background import Errands
 from llmc.host.base import Host
-from llmc.host.errands import Errands
 from llmc.tmux.server import Tmux
 from llmc.tmux.statusline import is_installed
 from llmc.tmux.windows import refresh_status_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llmc.git.backup import backup_commit
 from llmc.git.history import is_ancestor
 from llmc.git.ignored import copy_ignored
-from llmc.git.mending import make_ours, make_worktree_again
+from llmc.git.repair import make_ours, make_worktree_again
 from llmc.git.repository import branch_tip, resolve, toplevel
 from llmc.git.worktree import find_worktree
 from llmc.model import Worker

@@ -13,10 +13,10 @@ from typing import cast
 from llmc.config.edit import changed, value_at, with_table, with_value, without_table
 from llmc.config.keys import dotted, split_key
 from llmc.config.literals import literal
-from llmc.config.option import Option
-from llmc.config.options import CLI_AGENTS
-from llmc.config.parse import decode, parse_config, read_text
+from llmc.config.load import decode, parse_config, read_text
 from llmc.config.rules import examine
+from llmc.config.schema import Option
+from llmc.config.sections import CLI_AGENTS
 from llmc.config.settings import find_option, options_inside
 from llmc.config.suggest import advice_for, known_beside
 from llmc.errors import WrongWordsError

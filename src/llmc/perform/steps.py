@@ -24,7 +24,7 @@ from llmc.core.lifecycle.table import Decision
 from llmc.errors import LlmcError
 from llmc.host.faults import Moment, reached
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
-from llmc.perform import branches, conflicts, conversation, merging, sessions
+from llmc.perform import accept, branches, conflicts, delivery, sessions
 from llmc.perform.notices import tell
 from llmc.site import Site
 from llmc.store.lock import DiskError
@@ -51,7 +51,7 @@ class Settled:
     """Why a step did not do what was asked, in the words for the person who asked."""
 
 
-def ask(site: Site, name: str, event: ev.Event) -> Settled:
+def decide_and_run(site: Site, name: str, event: ev.Event) -> Settled:
     """Takes a decision and carries it out. The caller acts for the worker (holds its lock)."""
     if not isinstance(event, CANCELLING) and site.worker(name).pending:
         left = settle(site, name)  # by somebody who died on the way
@@ -82,7 +82,7 @@ def stop_agent(site: Site, worker: Worker, *, force: bool) -> str:
     """Ends the agent even where the disk refuses to keep anything. What could not be remembered, in words."""
     try:
         with site.acting_for(worker.name):
-            settled = ask(site, worker.name, ev.StopAsked(site.now(), force))
+            settled = decide_and_run(site, worker.name, ev.StopAsked(site.now(), force))
     except DiskError as unwritten:
         pane = site.tmux.panes().get(worker.session_id)
         if pane is not None:
@@ -162,9 +162,9 @@ def _perform(site: Site, settled: Settled, worker: Worker, step: Step, effect: L
         case StopSession():
             return sessions.stop(site, worker, step, force=effect.force)
         case ClearConversation():
-            return conversation.clear(site, worker, step)
+            return delivery.clear(site, worker, step)
         case Deliver():
-            result, receipt = conversation.deliver(site, worker, step, effect.text)
+            result, receipt = delivery.deliver(site, worker, step, effect.text)
             settled.receipts.append(receipt)
             return result
         case RemoveWorker():
@@ -186,7 +186,7 @@ def _perform_on_branch(
         case CheckResolution():
             return conflicts.check_resolution(site, worker, step)
         case MergeWork():
-            merged = merging.merge(site, worker, step, effect)
+            merged = accept.merge(site, worker, step, effect)
             if isinstance(merged, ev.WorkMerged):
                 settled.merged = merged
                 return merged

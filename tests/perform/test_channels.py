@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from llmc.config.options import Notify
+from llmc.config.sections import Notify
 from llmc.core.notice import Notice, notice_of, plain_notice
 from llmc.core.screen.readiness import Call
-from llmc.host.errands import Errands
+from llmc.host.background import Errands
 from llmc.host.local import LocalHost
-from llmc.perform.calling import Caller
+from llmc.perform.channels import Caller
 from testing.endpoint import Answer, endpoint
 from testing.waiting import wait_until
 

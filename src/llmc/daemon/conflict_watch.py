@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from llmc.errors import LlmcError
-from llmc.observe.radar import Radar, keep
+from llmc.observe.conflict_forecast import Radar, keep
 from llmc.site import Site
 
 SOON_SECS = 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text, some_tree
 from llmc.cli.command import FAILS, FOLLOW, Command, flag, word
-from llmc.cli.pty_words import PTY
+from llmc.cli.pty_command_table import PTY
 
 SENDS = (
     "1 undelivered: nothing was sent, or the command was refused",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from llmc.host.turns import alone
+from llmc.host.exclusive import alone
 
 
 def test_one_at_a_time(tmp_path):

@@ -14,9 +14,9 @@ from llmc.core.dialogs.choosing import Goal
 from llmc.core.display import one_line
 from llmc.core.lifecycle import events as ev
 from llmc.model import Step, Worker
-from llmc.perform.conversation import lock_terminal
+from llmc.perform.delivery import lock_terminal
 from llmc.perform.dialogs import Shown, look_at_dialog, walk_through
-from llmc.perform.told import spooled_reports
+from llmc.perform.unread_reports import spooled_reports
 from llmc.site import Site
 from llmc.tmux.parsing import Pane, last_words
 from llmc.tmux.server import PaneGoneError

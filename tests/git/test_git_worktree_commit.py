@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from llmc.git.present import LARGEST_UNTRACKED, changes_between, present_commit
 from llmc.git.rebase import rebase_onto
-from llmc.git.throw_away import open_store
+from llmc.git.scratch_objects import open_store
+from llmc.git.worktree_commit import LARGEST_UNTRACKED, changes_between, present_commit
 
 
 @pytest.fixture

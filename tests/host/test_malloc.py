@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from llmc.host import memory
+from llmc.host import malloc
 
 THREADS_THAT_ALLOCATE = """
 import ctypes
 import threading
-from llmc.host.memory import keep_one_heap
+from llmc.host.malloc import keep_one_heap
 
 assert keep_one_heap()
 everybody = threading.Barrier(8)
@@ -33,7 +33,7 @@ ctypes.CDLL(None).malloc_stats()
 
 LARGE_PIECES = """
 import ctypes
-from llmc.host.memory import keep_one_heap
+from llmc.host.malloc import keep_one_heap
 
 assert keep_one_heap()
 larger = bytes(4 << 20)
@@ -64,4 +64,4 @@ def test_large_pieces_stay_out_of_the_heap_though_a_larger_one_was_let_go_of():
 
 def test_where_the_library_has_no_such_setting_nothing_happens(monkeypatch):
     monkeypatch.setattr("ctypes.CDLL", lambda _: object())
-    assert not memory.keep_one_heap()
+    assert not malloc.keep_one_heap()

@@ -14,8 +14,8 @@ import pytest
 from llmc.core.lifecycle import events as ev
 from llmc.git.rebase import abort_rebase, rebase_in_progress
 from llmc.model import Session, Turn, Work
-from llmc.observe.tending import tend_session, tend_work
-from llmc.perform.settle import ask, settle
+from llmc.observe.catch_up import tend_session, tend_work
+from llmc.perform.steps import decide_and_run, settle
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import TmuxError
 from testing.story import SILENT, Story, told_in
@@ -344,7 +344,7 @@ def in_conflict(story: Story) -> str:
     story.fetch_upstream()
     tend(story)
     assert story.worker("adam").work is Work.NEEDS_REVIEW
-    ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
+    decide_and_run(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     assert story.worker("adam").work is Work.REBASING
     return before
 
@@ -416,7 +416,7 @@ def test_one_skipped_commit_of_two_is_told(story: Story) -> None:
     tip = story.commit_upstream("README", "theirs\n", "Theirs")
     story.fetch_upstream()
     tend(story)
-    ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
+    decide_and_run(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     story.git("rebase", "--skip", cwd=story.worker("adam").worktree_path)
     (decision,) = (decision for decision in tend_work(story.site, "adam") if decision.signal == "git.resolved")
     assert [notice.text for notice in decision.notices] == [

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from llmc.config.kinds import Choice, Files, Flag, Place, Seconds, Text, Variables, Whole, Words
-from llmc.config.option import option, required, rows
-from llmc.config.shapes import (
+from llmc.config.schema import option, required, rows
+from llmc.config.text_checks import (
     inner_glob,
     one_full_line,
     one_line,
@@ -17,6 +16,7 @@ from llmc.config.shapes import (
     web_address,
     web_address_or_nothing,
 )
+from llmc.config.value_types import Choice, Files, Flag, Place, Seconds, Text, Variables, Whole, Words
 from llmc.core.names import is_branch_name
 from llmc.model import Autonomy
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from llmc.host.errands import Errands
+from llmc.host.background import Errands
 from testing.waiting import wait_until
 
 

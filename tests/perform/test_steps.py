@@ -13,7 +13,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.core.prompts.task import task_prompt
 from llmc.errors import IllegalEventError
 from llmc.model import Outcome, Proof, Session, State, Turn, Work
-from llmc.perform.settle import ask, settle
+from llmc.perform.steps import decide_and_run, settle
 from llmc.store.lock import disk_error
 from llmc.store.state_file import Change, StateFile
 from testing.story import Story, script, told_in
@@ -37,7 +37,7 @@ def story(tmp_path: Path) -> Iterator[Story]:
 def online(story: Story) -> Story:
     """A worker whose agent is up, and no daemon."""
     story.begin("adam")
-    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.StartAsked(story.site.now()))
     assert story.worker("adam").session is Session.UP
     return story
 
@@ -83,7 +83,7 @@ def test_a_task_that_is_in_the_record_is_not_said_to_be_refused(story: Story) ->
     site = online(story).site
     full = replace(site, ledger=replace(site.ledger, state=FillingDisk(story.root.path)))
     task = script("nothing")
-    settled = ask(full, "adam", ev.TaskGiven(site.now(), task, task))
+    settled = decide_and_run(full, "adam", ev.TaskGiven(site.now(), task, task))
     assert [receipt.outcome for receipt in settled.receipts] == [Outcome.UNKNOWN]
     assert "no space left on device; it is in the record" in settled.receipts[0].reason
     assert settled.refusal is None
@@ -93,7 +93,7 @@ def test_a_task_that_is_in_the_record_is_not_said_to_be_refused(story: Story) ->
 def test_what_is_asked_next_comes_after_what_was_left(story: Story) -> None:
     online(story)
     give_task_and_die(story, "write a.txt x", "hang")
-    settled = ask(story.site, "adam", ev.MessageGiven(story.site.now(), script("commit Add a")))
+    settled = decide_and_run(story.site, "adam", ev.MessageGiven(story.site.now(), script("commit Add a")))
     assert [receipt.outcome for receipt in settled.receipts] == [Outcome.QUEUED]
     story.look_until("adam", lambda: story.prompts("adam") == 1)
     assert story.worker("adam").current_prompt == script("write a.txt x", "hang")
@@ -102,7 +102,7 @@ def test_what_is_asked_next_comes_after_what_was_left(story: Story) -> None:
 def test_a_reset_takes_the_place_of_what_was_left(story: Story) -> None:
     online(story)
     give_task_and_die(story, "write a.txt x", "commit Add a")
-    settled = ask(story.site, "adam", ev.ResetAsked(story.site.now()))
+    settled = decide_and_run(story.site, "adam", ev.ResetAsked(story.site.now()))
     assert settled.receipts == []
     worker = story.worker("adam")
     assert (worker.work, worker.current_prompt, worker.pending) == (Work.IDLE, "", ())
@@ -126,7 +126,7 @@ def test_what_cannot_be_asked_now_changes_nothing(story: Story) -> None:
     story.begin("adam")
     before = story.worker("adam")
     with pytest.raises(IllegalEventError, match="needs a worker that is needs_review"):
-        ask(story.site, "adam", ev.AcceptAsked(story.site.now(), None))
+        decide_and_run(story.site, "adam", ev.AcceptAsked(story.site.now(), None))
     assert story.worker("adam") == before
 
 
@@ -136,7 +136,7 @@ def test_a_step_that_fails_tells_why_and_puts_the_work_back(story: Story) -> Non
     story.rewrite("adam", work=Work.NEEDS_REVIEW, commit_sha=sha, turn=Turn.OVER)
     Path(story.worker("adam").worktree_path, "half.txt").write_text("half\n")
     tip = story.commit_upstream("b.txt", "b\n", "By hand")
-    settled = ask(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
+    settled = decide_and_run(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     assert settled.refusal is not None
     assert "uncommitted changes in half.txt" in settled.refusal.what
     worker = story.worker("adam")
@@ -145,7 +145,7 @@ def test_a_step_that_fails_tells_why_and_puts_the_work_back(story: Story) -> Non
 
 def test_a_removed_worker_is_gone(story: Story) -> None:
     online(story)
-    settled = ask(story.site, "adam", ev.RemovalAsked(story.site.now()))
+    settled = decide_and_run(story.site, "adam", ev.RemovalAsked(story.site.now()))
     assert settled.worker is None
     assert dict(story.site.ledger.load().workers) == {}
     assert story.site.tmux.panes() == {}
@@ -164,7 +164,7 @@ def test_a_removed_worker_is_gone(story: Story) -> None:
 )
 def test_an_agent_that_does_not_start_tells_why(story: Story, agent: str, words: list[str]) -> None:
     story.begin("adam", agent=agent, agents=BROKEN)
-    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.StartAsked(story.site.now()))
     worker = story.worker("adam")
     assert (worker.work, worker.session, worker.status) == (Work.ERROR, Session.CRASHED, "error")
     for word in words:
@@ -175,11 +175,11 @@ def test_an_agent_that_does_not_start_tells_why(story: Story, agent: str, words:
 
 def test_it_goes_on_when_the_cause_is_mended(story: Story) -> None:
     story.begin("adam", agent="brief", agents=BROKEN)
-    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.StartAsked(story.site.now()))
     settings = Path(story.root.config_file)
     settings.write_text(settings.read_text().replace('agent = "brief"', 'agent = "demo"'))
     story.rewrite("adam", agent="demo")
-    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.StartAsked(story.site.now()))
     worker = story.worker("adam")
     assert (worker.work, worker.session) == (Work.IDLE, Session.UP)
 
@@ -187,6 +187,6 @@ def test_it_goes_on_when_the_cause_is_mended(story: Story) -> None:
 def test_a_worktree_that_is_gone_is_made_again_by_a_start(story: Story) -> None:
     story.begin("adam")
     story.site.host.remove_tree(story.worker("adam").worktree_path)
-    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.StartAsked(story.site.now()))
     assert story.worker("adam").session is Session.UP
     assert story.site.host.is_dir(story.worker("adam").worktree_path)

@@ -10,11 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 
-from llmc.config.options import Notify
+from llmc.config.sections import Notify
 from llmc.core.notice import Notice
 from llmc.errors import LlmcError
+from llmc.host.background import Errands
 from llmc.host.base import Host
-from llmc.host.errands import Errands
 from llmc.host.web import post_json
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import show_message

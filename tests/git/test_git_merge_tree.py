@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llmc.git.failure import GitError
-from llmc.git.merging import Clash, MergeKind, merge_in_memory, parse_clashes
+from llmc.git.merge_tree import Clash, MergeKind, merge_in_memory, parse_clashes
 
 LINES = "".join(f"{number}\n" for number in range(30))
 

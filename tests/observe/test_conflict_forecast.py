@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from llmc.git.clone import fetch_source
-from llmc.observe import radar as module
-from llmc.observe.radar import Radar
+from llmc.observe import conflict_forecast as module
+from llmc.observe.conflict_forecast import Radar
 from testing.story import Story, told_in
 
 

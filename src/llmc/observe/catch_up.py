@@ -12,7 +12,7 @@ from llmc.core.lifecycle.transitions.silence import is_silent
 from llmc.model import Worker
 from llmc.observe.branches import branch_events
 from llmc.observe.reports import MOST, tend_reports
-from llmc.observe.terminals import finds, losses
+from llmc.observe.sessions import finds, losses
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
 

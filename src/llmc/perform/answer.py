@@ -13,7 +13,7 @@ from llmc.core.dialogs.navigator import Ending
 from llmc.core.display import one_line
 from llmc.errors import LlmcError
 from llmc.model import Outcome, Proof, Receipt, Worker
-from llmc.perform.conversation import asks_by_report, lock_terminal
+from llmc.perform.delivery import asks_by_report, lock_terminal
 from llmc.perform.dialogs import Shown, look_at_dialog, walk_through
 from llmc.site import Site
 from llmc.tmux.parsing import Pane

@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from llmc.config.keys import Key, dotted
-from llmc.config.kinds import Kind, MismatchError, found
-from llmc.config.option import Option, Rows, options_of
 from llmc.config.problems import Problem
+from llmc.config.schema import Option, Rows, options_of
 from llmc.config.suggest import advice_for
+from llmc.config.value_types import Kind, MismatchError, found
 
 S = TypeVar("S")
 

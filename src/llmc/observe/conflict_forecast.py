@@ -14,10 +14,10 @@ from pathlib import Path
 from llmc.core.landing.conflict_forecast import Document, FileClash, Seen, Standing, Touched, may_clash, radar_document
 from llmc.errors import LlmcError
 from llmc.git.history import is_ancestor
-from llmc.git.merging import Merge, merge_in_memory
-from llmc.git.present import changes_between, commit_tree, present_commit
+from llmc.git.merge_tree import Merge, merge_in_memory
 from llmc.git.repository import heads, list_worktrees
-from llmc.git.throw_away import ThrowAwayStore, open_store
+from llmc.git.scratch_objects import ThrowAwayStore, open_store
+from llmc.git.worktree_commit import changes_between, commit_tree, present_commit
 from llmc.model import Worker
 from llmc.observe.branches import upstream_tip
 from llmc.site import Site

@@ -12,7 +12,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.core.screen.auto_confirm import Told, Verdict, judge
 from llmc.core.screen.screen import Screen
 from llmc.model import Session, Worker
-from llmc.perform.conversation import lock_terminal
+from llmc.perform.delivery import lock_terminal
 from llmc.perform.dialogs import look_at_dialog, walk_through
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent

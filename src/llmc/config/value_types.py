@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar
 
-from llmc.config.shapes import absolute_path, any_text, inner_file, some_text
+from llmc.config.text_checks import absolute_path, any_text, inner_file, some_text
 from llmc.core.names import shown
 
 T_co = TypeVar("T_co", covariant=True)

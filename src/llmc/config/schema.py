@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar, cast
 
-from llmc.config.kinds import Kind, toml_value
+from llmc.config.value_types import Kind, toml_value
 
 T = TypeVar("T")
 

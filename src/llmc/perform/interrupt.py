@@ -11,8 +11,8 @@ from llmc.core.delivery.digest import screen_digest
 from llmc.core.delivery.interrupt import Action, Ended, Look, Progress, Witness, advance
 from llmc.core.screen.classify import read_screen, screen_of
 from llmc.model import Session, Turn, Worker
-from llmc.perform.conversation import lock_terminal
-from llmc.perform.told import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
+from llmc.perform.delivery import lock_terminal
+from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
 from llmc.site import Site
 from llmc.tmux.server import PaneGoneError
 

@@ -20,11 +20,11 @@ from llmc.core.screen.fusion import INTERRUPTED
 from llmc.errors import LlmcError
 from llmc.host.watch import Watch, open_watch, wait_for_change
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
-from llmc.perform.told import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
+from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
 from llmc.site import Site
+from llmc.store.attention import told_state
 from llmc.store.lock import FileLock
 from llmc.store.spool import make_spool
-from llmc.store.told import told_state
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
 

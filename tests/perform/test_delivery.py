@@ -21,9 +21,9 @@ from llmc.core.delivery.digest import prompt_digests
 from llmc.core.lifecycle import events as ev
 from llmc.host.processes import is_running
 from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
-from llmc.observe.tending import tend_work
-from llmc.perform.conversation import Terminal
-from llmc.perform.settle import Settled, ask, settle
+from llmc.observe.catch_up import tend_work
+from llmc.perform.delivery import Terminal
+from llmc.perform.steps import Settled, decide_and_run, settle
 from testing.prompt_line import agent_table, commands_typed
 from testing.story import LLMC, SILENT, Story, end_abruptly, script, told_in
 
@@ -48,13 +48,13 @@ def story(tmp_path: Path) -> Iterator[Story]:
 def online(story: Story, agent: str = "demo") -> Story:
     """A worker whose agent is up, and no daemon that would read its reports."""
     story.begin("adam", agent=agent, agents=SILENT)
-    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.StartAsked(story.site.now()))
     assert story.worker("adam").session is Session.UP
     return story
 
 
 def send(story: Story, text: str) -> Settled:
-    return ask(story.site, "adam", ev.MessageGiven(story.site.now(), text))
+    return decide_and_run(story.site, "adam", ev.MessageGiven(story.site.now(), text))
 
 
 def receipt_of(settled: Settled) -> Receipt:
@@ -99,7 +99,7 @@ def test_a_mebibyte_arrives_byte_for_byte(story: Story, with_daemon: bool) -> No
     if with_daemon:
         story.up()
     else:
-        ask(story.site, "adam", ev.StartAsked(story.site.now()))
+        decide_and_run(story.site, "adam", ev.StartAsked(story.site.now()))
     text = ("".join(AWKWARD) * 100).encode()[: 1 << 20].decode(errors="ignore")
     (story.place / "text").write_text(text)
     receipt = story.json("message", "adam", "--file", str(story.place / "text"))
@@ -114,7 +114,7 @@ def test_texts_for_two_agents_at_once_do_not_cross(story: Story) -> None:
     story.begin(agents="".join(agent_table(f"line-{name}", file) for name, file in kept.items()))
     for name in kept:
         story.llmc("add", name, "--agent", f"line-{name}")
-        ask(story.site, name, ev.StartAsked(story.site.now()))
+        decide_and_run(story.site, name, ev.StartAsked(story.site.now()))
     for number in range(3):
         sent = [story.spawn("message", name, f"{number} for {name}. ") for name in kept]
         assert [process.wait(60) for process in sent] == [0, 0]
@@ -145,7 +145,7 @@ def test_a_silent_agent_proves_it_by_its_input_line(story: Story) -> None:
 def test_a_command_is_typed_and_its_menu_may_take_the_first_enter(story: Story) -> None:
     kept = story.place / "kept"
     story.begin("adam", agent="line", agents=agent_table("line", kept, clear="/clear"))
-    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.StartAsked(story.site.now()))
     story.llmc("start", "--worker", "adam", "--prompt", "Look at the parser.")
     assert commands_typed(kept) == ["/clear"]
     assert "Look at the parser." in kept.read_text()
@@ -333,7 +333,7 @@ pack = "generic"
 def sending(story: Story) -> Iterator[subprocess.Popen[bytes]]:
     """A command that has just typed a text, and waits."""
     story.begin("adam", agent="deaf", agents=DEAF)
-    ask(story.site, "adam", ev.StartAsked(story.site.now()))
+    decide_and_run(story.site, "adam", ev.StartAsked(story.site.now()))
     words = ("message", "adam", "does it arrive?", "--json")
     sender = subprocess.Popen([*LLMC, "--root", story.root.path, *words], stdout=subprocess.PIPE)
     story.until(lambda: any(step.begun for step in story.worker("adam").pending))

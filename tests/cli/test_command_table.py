@@ -15,8 +15,8 @@ from importlib.metadata import version
 
 import pytest
 
+from llmc.cli.command_table import COMMANDS
 from llmc.cli.failures import tell
-from llmc.cli.words import COMMANDS
 from llmc.errors import DeliveryUnknownError, LlmcError, WrongWordsError
 from testing.commands import PROGRAM, Llmc
 from testing.roots import make_repository, own_environment

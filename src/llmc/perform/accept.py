@@ -22,7 +22,7 @@ from llmc.git.clone import fetch_source
 from llmc.git.hidden import whole_status
 from llmc.git.history import author_of, commits_ahead, is_ancestor, log_messages
 from llmc.git.land import BranchMovedError, LandRefusedError, Order, checkout_of, signs, squash
-from llmc.git.overlap import overlap
+from llmc.git.local_changes import overlap
 from llmc.git.parse import StatusKind
 from llmc.git.rebase import Clean, own_base, would_conflict
 from llmc.git.replay import tree_of
