@@ -35,7 +35,7 @@ LLMC = (sys.executable, "-P", "-m", "llmc.cli.main")
 PACE = '\n[agents.demo]\nenv = { LLMC_DEMO_PACE = "0.01" }\n'
 SILENT = f"""
 [agents.silent]
-command = ["{sys.executable}", "-P", "-m", "llmc.agents.demo", "--pace", "0.01", "--no-events"]
+command = ["{sys.executable}", "-P", "-m", "llmc.demo", "--pace", "0.01", "--no-events"]
 clear = "/clear"
 pack = "demo"
 """

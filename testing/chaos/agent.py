@@ -8,8 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from llmc.agents.demo.program import Program
-from llmc.agents.demo.spool import Spool
+from llmc.demo.program import Program
+from llmc.demo.spool import Spool
 
 PACE_SECS = 0.02
 

@@ -14,7 +14,7 @@ from llmc.store.config_file import set_value
 from testing.damage import root as root
 from testing.damage import source as source
 
-DEMO = f'exec "{sys.executable}" -P -m llmc.agents.demo "$@"'
+DEMO = f'exec "{sys.executable}" -P -m llmc.demo "$@"'
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from testing.story import Story, script, told_in
 
 DEAF = """
 [agents.deaf]
-command = ["{python}", "-P", "-m", "llmc.agents.demo", "--pace", "0.01"]
+command = ["{python}", "-P", "-m", "llmc.demo", "--pace", "0.01"]
 clear = "/clear"
 pack = "demo"
 events = true

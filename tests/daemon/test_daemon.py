@@ -22,7 +22,7 @@ from testing.story import LLMC, Story, end_abruptly, script, told_in
 
 WITH_CHILDREN = """
 [agents.parent]
-command = ["sh", "-c", "sleep 1000 & (sleep 2000 &) ; exec '{python}' -P -m llmc.agents.demo"]
+command = ["sh", "-c", "sleep 1000 & (sleep 2000 &) ; exec '{python}' -P -m llmc.demo"]
 pack = "demo"
 events = true
 """

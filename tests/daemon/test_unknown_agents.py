@@ -21,7 +21,7 @@ def story(tmp_path: Path) -> Iterator[Story]:
 
 
 def up(story: Story, *options: str, events: bool = False) -> Story:
-    words = [sys.executable, "-P", "-m", "llmc.agents.demo", "--pace", "0.01", *options]
+    words = [sys.executable, "-P", "-m", "llmc.demo", "--pace", "0.01", *options]
     command = ", ".join(f'"{word}"' for word in words)
     table = f'\n[agents.strange]\ncommand = [{command}]\nclear = "/clear"\nevents = {str(events).lower()}\n'
     story.begin("adam", agent="strange", agents=table, policy__commit_grace_secs="1")

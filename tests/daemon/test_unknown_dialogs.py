@@ -23,7 +23,7 @@ def story(tmp_path: Path) -> Iterator[Story]:
 
 def up(story: Story, form: str) -> Story:
     """A worker whose agent shows such a dialog first."""
-    demo = [sys.executable, "-P", "-m", "llmc.agents.demo", "--pace", "0.01"]
+    demo = [sys.executable, "-P", "-m", "llmc.demo", "--pace", "0.01"]
     words = ", ".join(
         f'"{word}"' for word in [sys.executable, ASKS_FIRST, form, str(story.place / "keys"), "--", *demo]
     )

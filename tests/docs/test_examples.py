@@ -24,7 +24,7 @@ ELSEWHERE = frozenset(("packs",))
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
 STAND_IN = """
 [agents.{name}]
-command = ["{python}", "-P", "-m", "llmc.agents.demo", "--pace", "0.01"]
+command = ["{python}", "-P", "-m", "llmc.demo", "--pace", "0.01"]
 pack = "demo"
 clear = "/clear"
 """

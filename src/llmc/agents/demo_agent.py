@@ -10,7 +10,7 @@ from llmc.agents.packs import load_pack
 
 def launch(order: LaunchOrder) -> Launch:
     # -P: the worktree is the working directory and must not be searched for modules.
-    return Launch((sys.executable, "-P", "-m", "llmc.agents.demo"))
+    return Launch((sys.executable, "-P", "-m", "llmc.demo"))
 
 
 def agent() -> Agent:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from llmc.cli.columns import terminal_columns
 from llmc.cli.json_text import as_json
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.core.display import plain
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from llmc.cli.failures import tell
 from llmc.cli.parser import make_parser
 from llmc.cli.render import Terminal, show_result
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.errors import WrongWordsError
 from llmc.root import here
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, newest_tip, reviewed_or_named
-from llmc.commands.following import bring_others_up_to_date
-from llmc.commands.result import Result
+from llmc.commands.shared.acting import acting_for, newest_tip, reviewed_or_named
+from llmc.commands.shared.following import bring_others_up_to_date
+from llmc.commands.shared.result import Result
 from llmc.core.delivery.text_limits import check_text
 from llmc.core.landing.commit_message import first_line
 from llmc.core.landing.plan import AcceptPlan, MakeCommit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import newest_tip
-from llmc.commands.result import Result
+from llmc.commands.shared.acting import newest_tip
+from llmc.commands.shared.result import Result
 from llmc.core.names import check_worker_name
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError

@@ -6,8 +6,8 @@ from argparse import Namespace
 from dataclasses import replace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, told
-from llmc.commands.result import Result
+from llmc.commands.shared.acting import acting_for, told
+from llmc.commands.shared.result import Result
 from llmc.core.delivery.text_limits import check_text
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import StartSession

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.commands.peek import pane_of
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.errors import LlmcError
 from llmc.host.terminal import become
 

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 from llmc.agents.packs import broken_packs
 from llmc.app import App
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.config import Config, load_config
 from llmc.config.keys import split_key
 from llmc.config.settings import find_option

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 from llmc.app import App
-from llmc.commands.acting import newest_tip
-from llmc.commands.result import Result
+from llmc.commands.shared.acting import newest_tip
+from llmc.commands.shared.result import Result
 from llmc.core.display import age
 from llmc.core.landing.conflict_forecast import is_current
 from llmc.errors import LlmcError

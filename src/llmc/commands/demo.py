@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from llmc.app import App
-from llmc.commands.demo_story import EXPECTED_SUBJECTS, FEEDBACK, SAMPLE_FILES, TASKS
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.commands.status import status_document, status_text
+from llmc.demo.story import EXPECTED_SUBJECTS, FEEDBACK, SAMPLE_FILES, TASKS
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.runner import Git
 from llmc.host.base import Host

@@ -8,7 +8,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.core.diagnose import Checked, checked
 from llmc.core.display import plain
 from llmc.core.findings import Finding, counted
@@ -25,15 +25,15 @@ def run(app: App, args: Namespace) -> Result:
         raise WrongWordsError("these are three different things", "say one of --repair, --rebuild and --agents")
     root = named_root(app)
     if args.agents:
-        from llmc.commands.doctor_agents import try_agents
+        from llmc.commands.shared.doctor_agents import try_agents
 
         return try_agents(app, root)
     if args.rebuild:
-        from llmc.commands.doctor_rebuild import rebuild
+        from llmc.commands.shared.doctor_rebuild import rebuild
 
         return rebuild(app, root)
     if args.repair:
-        from llmc.commands.doctor_repair import repair
+        from llmc.commands.shared.doctor_repair import repair
 
         return repair(app, root)
     return _checked(app, root)

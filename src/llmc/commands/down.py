@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from llmc.app import App
-from llmc.commands.acting import terminals
-from llmc.commands.result import Result
+from llmc.commands.shared.acting import terminals
+from llmc.commands.shared.result import Result
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
 from llmc.host.processes import end_tree, wait_for_end

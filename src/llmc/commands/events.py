@@ -7,7 +7,7 @@ import time
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.core.display import one_line
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.site import Site

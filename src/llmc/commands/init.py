@@ -7,7 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from llmc.app import App
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.config import CLI_AGENTS, parse_config
 from llmc.errors import LlmcError
 from llmc.git.clone import clone_source

@@ -6,7 +6,7 @@ import json
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.site import Site
 

@@ -6,9 +6,9 @@ from argparse import Namespace
 from contextlib import suppress
 
 from llmc.app import App
-from llmc.commands.acting import named_workers, newest_tip, terminals
-from llmc.commands.losses import describe_loss, not_kept, note_of_foreign
-from llmc.commands.result import Result
+from llmc.commands.shared.acting import named_workers, newest_tip, terminals
+from llmc.commands.shared.losses import describe_loss, not_kept, note_of_foreign
+from llmc.commands.shared.result import Result
 from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.perform.steps import decide_and_run

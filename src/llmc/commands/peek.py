@@ -6,8 +6,8 @@ import re
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import terminals
-from llmc.commands.result import Result
+from llmc.commands.shared.acting import terminals
+from llmc.commands.shared.result import Result
 from llmc.core.display import fitted
 from llmc.errors import LlmcError
 from llmc.site import Site

@@ -6,8 +6,8 @@ import time
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.pty_place import place_of
-from llmc.commands.result import Result
+from llmc.commands.shared.pty_place import place_of
+from llmc.commands.shared.result import Result
 from llmc.core.names import shown
 from llmc.errors import LlmcError
 from llmc.store.terminals import NameTakenError, Terminal

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from llmc.agents.packs import load_pack, pack_for_command
 from llmc.app import App
-from llmc.commands.pty_place import root_of
-from llmc.commands.result import Result
+from llmc.commands.shared.pty_place import root_of
+from llmc.commands.shared.result import Result
 from llmc.core.screen.classify import Pack, Reading, read_screen, screen_of
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.root import RootMissingError

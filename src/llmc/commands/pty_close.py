@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.pty_place import place_of
-from llmc.commands.result import Result
+from llmc.commands.shared.pty_place import place_of
+from llmc.commands.shared.result import Result
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import close_pane
 

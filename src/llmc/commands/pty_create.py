@@ -11,8 +11,8 @@ from llmc.agents.base import LaunchOrder
 from llmc.agents.packs import pack_names
 from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.app import App
-from llmc.commands.pty_place import Place, place_of
-from llmc.commands.result import Result
+from llmc.commands.shared.pty_place import Place, place_of
+from llmc.commands.shared.result import Result
 from llmc.config import Config
 from llmc.core.names import shown
 from llmc.errors import LlmcError

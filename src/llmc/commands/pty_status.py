@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from llmc.commands.live_sessions import live_sessions
+from llmc.commands.shared.live_sessions import live_sessions
 from llmc.core.display import age, one_line
 from llmc.store.snapshot import read_daemon_pid, read_statuses
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from llmc.app import App
-    from llmc.commands.result import Result
+    from llmc.commands.shared.result import Result
     from llmc.root import Root
 
 SHOWN = (
@@ -99,8 +99,8 @@ def _line(each: dict[str, Any], width: int) -> str:
 
 
 def run(app: App, args: Namespace) -> Result:
-    from llmc.commands.pty_place import root_of
-    from llmc.commands.result import Result
+    from llmc.commands.shared.pty_place import root_of
+    from llmc.commands.shared.result import Result
 
     document = pty_document(root_of(app))
     return Result(pty_short(document) if args.short else pty_text(document), document)

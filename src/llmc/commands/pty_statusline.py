@@ -8,8 +8,8 @@ import sys
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.pty_place import Place, place_of
-from llmc.commands.result import Result
+from llmc.commands.shared.pty_place import Place, place_of
+from llmc.commands.shared.result import Result
 from llmc.errors import LlmcError
 from llmc.tmux.server import Tmux
 from llmc.tmux.statusline import install, is_installed, remove, status_part

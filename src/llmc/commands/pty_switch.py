@@ -6,8 +6,8 @@ import os
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.pty_place import Place, place_of
-from llmc.commands.result import Result
+from llmc.commands.shared.pty_place import Place, place_of
+from llmc.commands.shared.result import Result
 from llmc.errors import LlmcError
 from llmc.host.terminal import become
 from llmc.store.terminals import Terminal, UnknownTerminalError

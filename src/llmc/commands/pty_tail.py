@@ -8,9 +8,9 @@ from argparse import Namespace
 from typing import Any
 
 from llmc.app import App
-from llmc.commands.pty_place import root_of
 from llmc.commands.pty_status import pty_document
-from llmc.commands.result import Result
+from llmc.commands.shared.pty_place import root_of
+from llmc.commands.shared.result import Result
 from llmc.core.display import one_line
 from llmc.core.names import shown
 from llmc.host.watch import open_watch, wait_for_change

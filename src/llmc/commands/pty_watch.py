@@ -11,9 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from llmc.app import App
-from llmc.commands.pty_place import Place, place_of
 from llmc.commands.pty_status import pty_document, pty_text
-from llmc.commands.result import Result
+from llmc.commands.shared.pty_place import Place, place_of
+from llmc.commands.shared.result import Result
 from llmc.daemon.watcher import Pace, Watcher, refuse_second, watch_lock
 from llmc.errors import LlmcError
 from llmc.host.malloc import keep_one_heap

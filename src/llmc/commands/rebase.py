@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import EXIT_CODES, acting_for, newest_tip, notes_of
-from llmc.commands.result import Result
+from llmc.commands.shared.acting import EXIT_CODES, acting_for, newest_tip, notes_of
+from llmc.commands.shared.result import Result
 from llmc.core.lifecycle import events as ev
 from llmc.model import Outcome, Work
 from llmc.perform.steps import decide_and_run

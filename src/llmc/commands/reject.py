@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, receipt_of, reviewed_or_named, told
-from llmc.commands.result import Result
-from llmc.commands.text_input import text_from
+from llmc.commands.shared.acting import acting_for, receipt_of, reviewed_or_named, told
+from llmc.commands.shared.result import Result
+from llmc.commands.shared.text_input import text_from
 from llmc.core.delivery.text_limits import check_text
 from llmc.core.display import plain
 from llmc.core.lifecycle import events as ev

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, catch_up_if_free, finish_checks, newest_tip, notes_of
-from llmc.commands.result import Result
-from llmc.commands.viewers import show_work
+from llmc.commands.shared.acting import acting_for, catch_up_if_free, finish_checks, newest_tip, notes_of
+from llmc.commands.shared.result import Result
+from llmc.commands.shared.viewers import show_work
 from llmc.core.display import plain
 from llmc.core.landing.commit_message import first_line
 from llmc.core.lifecycle import events as ev

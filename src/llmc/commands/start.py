@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, newest_tip, receipt_of, told, wait_until_settled
-from llmc.commands.result import Result
-from llmc.commands.text_input import from_template, text_from
+from llmc.commands.shared.acting import acting_for, newest_tip, receipt_of, told, wait_until_settled
+from llmc.commands.shared.result import Result
+from llmc.commands.shared.text_input import from_template, text_from
 from llmc.core.lifecycle import events as ev
 from llmc.core.prompts.task import task_prompt
 from llmc.core.tasks.pool import how_to_free, next_free

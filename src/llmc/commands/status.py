@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from llmc.commands.live_sessions import live_sessions
+from llmc.commands.shared.live_sessions import live_sessions
 from llmc.core.display import age, one_line
 from llmc.core.screen.fusion import fuse, signal
 from llmc.store.snapshot import (
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from llmc.app import App
-    from llmc.commands.result import Result
+    from llmc.commands.shared.result import Result
     from llmc.root import Root
 
 NO_ATTENTION = {
@@ -273,7 +273,7 @@ def _blocked_words(blocked: dict[str, Any]) -> str:
 
 def run(app: App, args: Namespace) -> Result:
     """The long way, for `--watch`, for words in another order, and to say what is wrong with the state."""
-    from llmc.commands.result import Result
+    from llmc.commands.shared.result import Result
     from llmc.store.state_file import StateFile
 
     root = app.root()

@@ -6,9 +6,9 @@ import time
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.acting import acting_for, catch_up
-from llmc.commands.losses import describe_loss, note_of_foreign
-from llmc.commands.result import Result
+from llmc.commands.shared.acting import acting_for, catch_up
+from llmc.commands.shared.losses import describe_loss, note_of_foreign
+from llmc.commands.shared.result import Result
 from llmc.core.display import age
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.clocks import in_order

@@ -9,9 +9,9 @@ from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
 
 from llmc.app import App, open_site
-from llmc.commands.acting import acting_for, terminals
-from llmc.commands.result import Result
-from llmc.commands.starts import came_of_start, wait_for_starts
+from llmc.commands.shared.acting import acting_for, terminals
+from llmc.commands.shared.result import Result
+from llmc.commands.shared.starts import came_of_start, wait_for_starts
 from llmc.commands.status import WATCH_SECS, status_document, status_text
 from llmc.core.lifecycle import events as ev
 from llmc.daemon.ending import Ending

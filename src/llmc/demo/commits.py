@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from llmc.agents.demo.requests import Doing, git
-from llmc.agents.demo.script import with_trailers
-from llmc.agents.demo.shell import Finished
-from llmc.agents.demo.steps import Step, StepFailedError
+from llmc.demo.requests import Doing, git
+from llmc.demo.script import with_trailers
+from llmc.demo.shell import Finished
+from llmc.demo.steps import Step, StepFailedError
 
 # A signature could ask for a passphrase on the terminal that we draw on.
 UNSIGNED = ("-c", "commit.gpgSign=false")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from llmc.agents.demo.composer import Composer
-from llmc.agents.demo.keys import Key, Press, Typed
+from llmc.demo.composer import Composer
+from llmc.demo.keys import Key, Press, Typed
 
 YES = "yes"
 NO = "no"

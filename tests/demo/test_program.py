@@ -20,7 +20,7 @@ import pytest
 from llmc.host.processes import is_running
 
 PATIENCE_SECS = 30
-COMMAND = [sys.executable, "-m", "llmc.agents.demo"]
+COMMAND = [sys.executable, "-m", "llmc.demo"]
 
 
 class Pane:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.core.lifecycle.effects import CheckResolution
 from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.core.tasks.pool import next_to_review

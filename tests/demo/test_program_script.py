@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.agents.demo.script import note_idea, parse, with_trailers
-from llmc.agents.demo.steps import Step
+from llmc.demo.script import note_idea, parse, with_trailers
+from llmc.demo.steps import Step
 
 PREAMBLE = "You are working in a worktree.\nFollow the conventions:\n- run the checks\n\n"
 

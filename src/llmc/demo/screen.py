@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from llmc.agents.demo.dialog import Dialog
-from llmc.agents.demo.requests import Tell, Tone
-from llmc.agents.demo.text import cells, cut, harmless, lines_of, wrap
+from llmc.demo.dialog import Dialog
+from llmc.demo.requests import Tell, Tone
+from llmc.demo.text import cells, cut, harmless, lines_of, wrap
 
 HEADER = "LLMC DEMO AGENT: scripted, there is no model behind it"
 HINTS = "demo agent · /clear · /exit"

@@ -6,8 +6,8 @@ import time
 from types import MappingProxyType
 
 from llmc.app import App
-from llmc.commands.doctor_repair import NobodyToAskError, means_for
-from llmc.commands.result import Result
+from llmc.commands.shared.doctor_repair import NobodyToAskError, means_for
+from llmc.commands.shared.result import Result
 from llmc.core.display import one_line
 from llmc.core.rebuild import Rebuilt, rebuilt
 from llmc.errors import LlmcError

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from llmc.agents.demo import files
-from llmc.agents.demo.commits import amend, commit
-from llmc.agents.demo.dialog import NO, YES, Asking
-from llmc.agents.demo.rebase import abort_rebase, rebase_under_way, resolve
-from llmc.agents.demo.requests import Crashed, Doing, Ending, Kill, Pause, Report, Tell, Tone, TurnFailed, TurnOver, ask
-from llmc.agents.demo.script import Script, note_idea, parse
-from llmc.agents.demo.steps import Step, StepFailedError
-from llmc.agents.demo.text import lines_of
+from llmc.demo import files
+from llmc.demo.commits import amend, commit
+from llmc.demo.dialog import NO, YES, Asking
+from llmc.demo.rebase import abort_rebase, rebase_under_way, resolve
+from llmc.demo.requests import Crashed, Doing, Ending, Kill, Pause, Report, Tell, Tone, TurnFailed, TurnOver, ask
+from llmc.demo.script import Script, note_idea, parse
+from llmc.demo.steps import Step, StepFailedError
+from llmc.demo.text import lines_of
 
 Result = str | Ending
 """What came of a step: words, or an ending when nothing may follow."""

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from llmc.agents.demo.__main__ import Words, read_words
-from llmc.agents.demo.dialog import NO, YES, Answer
-from llmc.agents.demo.rebase import keep_both
-from llmc.agents.demo.requests import Ask, Crashed, Ending, Git, Pause, Reply, Report, Request, TurnFailed, TurnOver
-from llmc.agents.demo.shell import Finished, Running, git_environment
-from llmc.agents.demo.spool import Spool
-from llmc.agents.demo.work import work
+from llmc.demo.__main__ import Words, read_words
+from llmc.demo.dialog import NO, YES, Answer
+from llmc.demo.rebase import keep_both
+from llmc.demo.requests import Ask, Crashed, Ending, Git, Pause, Reply, Report, Request, TurnFailed, TurnOver
+from llmc.demo.shell import Finished, Running, git_environment
+from llmc.demo.spool import Spool
+from llmc.demo.work import work
 
 Run = Callable[..., str]
 

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from llmc.agents.demo.dialog import Dialog
-from llmc.agents.demo.keys import Key
-from llmc.agents.demo.requests import Ask, Doing, Ending, Git, Kill, Pause, Reply, Report, Request, Tell
-from llmc.agents.demo.shell import Finished, Running, git_environment
+from llmc.demo.dialog import Dialog
+from llmc.demo.keys import Key
+from llmc.demo.requests import Ask, Doing, Ending, Git, Kill, Pause, Reply, Report, Request, Tell
+from llmc.demo.shell import Finished, Running, git_environment
 
 _FOREVER = float("inf")
 

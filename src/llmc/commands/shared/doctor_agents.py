@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llmc.agents.registry import BUILT_IN
 from llmc.app import App
-from llmc.commands.result import Result
+from llmc.commands.shared.result import Result
 from llmc.config import Config, load_config, parse_config
 from llmc.core.agent_check import Trial, Verdict
 from llmc.core.display import one_line

@@ -7,8 +7,8 @@ import termios
 import tty
 from contextlib import suppress
 
-from llmc.agents.demo.requests import Tone
-from llmc.agents.demo.screen import Picture, Row
+from llmc.demo.requests import Tone
+from llmc.demo.screen import Picture, Row
 
 _IN, _OUT = 0, 1
 _CHUNK = 65536

@@ -10,15 +10,15 @@ import time
 from collections import deque
 from collections.abc import Iterable
 
-from llmc.agents.demo.composer import Composer, Submission
-from llmc.agents.demo.keys import Key, KeyReader, Press, Typed
-from llmc.agents.demo.requests import Crashed, Ending, Report, Tell, Tone, TurnFailed, TurnOver
-from llmc.agents.demo.screen import PROMPT, View, picture
-from llmc.agents.demo.spool import Spool
-from llmc.agents.demo.terminal import Terminal
-from llmc.agents.demo.text import lines_of
-from llmc.agents.demo.turn import Turn
-from llmc.agents.demo.work import work
+from llmc.demo.composer import Composer, Submission
+from llmc.demo.keys import Key, KeyReader, Press, Typed
+from llmc.demo.requests import Crashed, Ending, Report, Tell, Tone, TurnFailed, TurnOver
+from llmc.demo.screen import PROMPT, View, picture
+from llmc.demo.spool import Spool
+from llmc.demo.terminal import Terminal
+from llmc.demo.text import lines_of
+from llmc.demo.turn import Turn
+from llmc.demo.work import work
 
 WELCOME = (
     "A prompt's lines of the form `demo:VERB ...` are done one by one;\n"

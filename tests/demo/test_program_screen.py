@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.agents.demo.dialog import Asking, Dialog
-from llmc.agents.demo.keys import Typed
-from llmc.agents.demo.requests import Tell, Tone
-from llmc.agents.demo.screen import HEADER, View, picture
-from llmc.agents.demo.text import cells, cut, harmless, wrap
+from llmc.demo.dialog import Asking, Dialog
+from llmc.demo.keys import Typed
+from llmc.demo.requests import Tell, Tone
+from llmc.demo.screen import HEADER, View, picture
+from llmc.demo.text import cells, cut, harmless, wrap
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 

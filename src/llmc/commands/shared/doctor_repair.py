@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from llmc.app import App, open_site
-from llmc.commands.acting import catch_up
 from llmc.commands.doctor import as_data, is_well, told, verdict
-from llmc.commands.recovery_choices import choose_orphan, choose_recovery
-from llmc.commands.result import Result
+from llmc.commands.shared.acting import catch_up
+from llmc.commands.shared.recovery_choices import choose_orphan, choose_recovery
+from llmc.commands.shared.result import Result
 from llmc.core.diagnose import checked
 from llmc.core.display import plain
 from llmc.core.findings import Finding

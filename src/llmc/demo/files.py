@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from llmc.agents.demo.steps import Step, StepFailedError
+from llmc.demo.steps import Step, StepFailedError
 
 
 def write(step: Step) -> str:

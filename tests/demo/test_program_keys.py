@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.agents.demo.composer import Composer, Submission
-from llmc.agents.demo.dialog import NO, YES, Answer, Asking, Dialog
-from llmc.agents.demo.keys import Key, KeyReader, Pasted, Press, Typed
+from llmc.demo.composer import Composer, Submission
+from llmc.demo.dialog import NO, YES, Answer, Asking, Dialog
+from llmc.demo.keys import Key, KeyReader, Pasted, Press, Typed
 
 PASTE = b"\x1b[200~%b\x1b[201~"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmc.app import App
-from llmc.commands.text_input import editor_words
+from llmc.commands.shared.text_input import editor_words
 from llmc.core.display import age
 from llmc.core.health import Found, Health
 from llmc.core.names import name_problem

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from llmc.agents.demo.keys import Key, Pasted, Press, Typed
-from llmc.agents.demo.text import lines_of
+from llmc.demo.keys import Key, Pasted, Press, Typed
+from llmc.demo.text import lines_of
 
 _FOLD_LINES = 10
 _FOLD_CHARACTERS = 1000

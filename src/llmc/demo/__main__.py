@@ -1,4 +1,4 @@
-"""`python -m llmc.agents.demo`"""
+"""`python -m llmc.demo`"""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 import sys
 from typing import NamedTuple
 
-from llmc.agents.demo.program import Program
-from llmc.agents.demo.spool import Spool
-from llmc.agents.demo.terminal import is_terminal
+from llmc.demo.program import Program
+from llmc.demo.spool import Spool
+from llmc.demo.terminal import is_terminal
 
-USAGE = """usage: python -m llmc.agents.demo [--pace SECONDS] [--no-events]
+USAGE = """usage: python -m llmc.demo [--pace SECONDS] [--no-events]
 
 LLMC's scripted demo agent, a program for a terminal.
   --pace SECONDS  how long each step is seen before it happens (0.15; LLMC_DEMO_PACE overrides)
@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
     try:
         words = read_words(argv, os.environ.get("LLMC_DEMO_PACE", ""))
     except ValueError as wrong:
-        return _refused(str(wrong), "see `python -m llmc.agents.demo --help`")
+        return _refused(str(wrong), "see `python -m llmc.demo --help`")
     if not is_terminal():
         return _refused("the demo agent needs a terminal", "start it in tmux, or run `llmc demo`")
     directory = os.environ.get("LLMC_SPOOL") if words.events else None

@@ -6,8 +6,8 @@ from collections.abc import Generator, Mapping
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
-from llmc.agents.demo.dialog import Answer, Asking
-from llmc.agents.demo.shell import Finished
+from llmc.demo.dialog import Answer, Asking
+from llmc.demo.shell import Finished
 
 
 class Tone(StrEnum):

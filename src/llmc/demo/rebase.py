@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from llmc.agents.demo.commits import UNSIGNED, identity, needed
-from llmc.agents.demo.requests import Doing, git
-from llmc.agents.demo.steps import StepFailedError
+from llmc.demo.commits import UNSIGNED, identity, needed
+from llmc.demo.requests import Doing, git
+from llmc.demo.steps import StepFailedError
 
 _MOST_ROUNDS = 200
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from llmc.agents.demo.steps import Step
-from llmc.agents.demo.text import lines_of
+from llmc.demo.steps import Step
+from llmc.demo.text import lines_of
 
 FAILURE_KINDS = ("rate_limit", "api", "network", "auth")
 TRAILERS = "🤖 Generated with LLMC demo agent\n\nCo-Authored-By: Demo Agent <demo@localhost>"
