@@ -20,9 +20,9 @@ from bench.libtmux_peer import Sender, sender
 from bench.measure import spread
 from bench.peers import LIBTMUX, absences
 from bench.report import Cell, Table, Verdict
+from llmc.care.catch_up import work_news
 from llmc.core.lifecycle import events as ev
 from llmc.model import Outcome, Session
-from llmc.observe.catch_up import tend_work
 from llmc.perform.delivery import deliver
 from llmc.perform.steps import decide_and_run
 from llmc.site import Site
@@ -136,7 +136,7 @@ class Receiver:
 
     def _proven(self, text: str) -> tuple[float, Times]:
         site = self.site
-        tend_work(site, WORKER)
+        work_news(site, site.worker(WORKER))
         worker = site.ledger.apply(WORKER, ev.MessageGiven(site.now(), text)).worker
         began = time.monotonic()
         result, receipt = deliver(site, worker, worker.pending[0], text)

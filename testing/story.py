@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from llmc.app import open_site
+from llmc.care.catch_up import work_news
 from llmc.cli.main import main
 from llmc.daemon.process import running_daemon
 from llmc.daemon.upstream import fetch_upstream
@@ -22,7 +23,6 @@ from llmc.git.runner import Git
 from llmc.host.local import LocalHost
 from llmc.host.processes import is_running
 from llmc.model import Session, State, Work, Worker
-from llmc.observe.catch_up import tend_work
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
@@ -166,7 +166,7 @@ class Story:
         """Where no daemon runs: reads what the agent reports until it has come to that."""
 
         def looked() -> object:
-            tend_work(self.site, name)
+            work_news(self.site, self.site.worker(name))
             return condition()
 
         self.until(looked)

@@ -20,7 +20,7 @@ from llmc.root import Root
 from llmc.store.ledger import Ledger
 from llmc.store.lock import FileLock
 from llmc.tmux.parsing import Pane
-from llmc.tmux.server import Tmux
+from llmc.tmux.server import Tmux, TmuxError
 
 WORKER_LOCK_SECS = 30.0
 REAPED_WITHIN_SECS = 1.0
@@ -61,7 +61,7 @@ class Site:
 
     def panes(self) -> dict[str, Pane]:
         """Every session's pane, with the exit status of those whose process has ended."""
-        return _explained(self.tmux.panes)
+        return self._explained(self.tmux.panes)
 
     def pane_of(self, session: str) -> Pane | None:
         """The same of one session alone: a fraction of the work where there are many."""
@@ -70,7 +70,14 @@ class Site:
             pane = self.tmux.pane_of(session)
             return {} if pane is None else {session: pane}
 
-        return _explained(ask).get(session)
+        return self._explained(ask).get(session)
+
+    def _explained(self, ask: Callable[[], dict[str, Pane]]) -> dict[str, Pane]:
+        try:
+            return _explained(ask)
+        except TmuxError:
+            self.tmux.require_version()  # what an old tmux says is often not understood
+            raise
 
 
 def _explained(ask: Callable[[], dict[str, Pane]]) -> dict[str, Pane]:

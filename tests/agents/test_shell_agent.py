@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from llmc.care.catch_up import work_news
 from llmc.model import Session, Turn, Work
-from llmc.observe.catch_up import tend_work
 from llmc.perform.steps import settle
 from testing.story import Story, end_abruptly, told_in
 
@@ -49,7 +49,9 @@ def test_a_silent_shell_is_shown_and_not_asked(story: Story) -> None:
     story.llmc("start", "--worker", "sam", "--prompt", "sleep 1000")
     story.llmc("down", "--force")
     story.rewrite("sam", session=Session.UP, turn=Turn.UNKNOWN, last_activity_unix=time.time() - 7200)
-    notices = [notice.text for decision in tend_work(story.site, "sam") for notice in decision.notices]
+    notices = [
+        notice.text for decision in work_news(story.site, story.site.worker("sam")) for notice in decision.notices
+    ]
     assert notices == ["sam gives no sign of life for 2h; `llmc peek sam` shows its terminal"]
     assert story.worker("sam").pending == ()
 
@@ -67,7 +69,7 @@ def test_conflicts_are_for_the_person(story: Story) -> None:
     Path(worker.worktree_path, "README").write_text("of both\n")
     story.git("add", "README", cwd=worker.worktree_path)
     story.git("rebase", "--continue", cwd=worker.worktree_path)
-    tend_work(story.site, "sam")
+    work_news(story.site, story.site.worker("sam"))
     settle(story.site, "sam")
     assert story.worker("sam").work is Work.NEEDS_REVIEW
 

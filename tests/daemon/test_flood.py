@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.daemon.care import REPORTS_AT_ONCE
+from llmc.care.worker import REPORTS_AT_ONCE
 from llmc.daemon.loop import AT_ONCE
 from llmc.model import Turn, Work
 from llmc.observe.reports import BATCH, has_reports

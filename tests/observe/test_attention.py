@@ -11,7 +11,7 @@ import pytest
 
 from llmc.agents.reports import Report
 from llmc.model import Session, Work
-from llmc.observe.attention import keep_report, note_reports
+from llmc.observe.attention import keep_report, telling
 from llmc.site import Site
 from testing.story import Story, told_in
 
@@ -20,6 +20,12 @@ from testing.story import Story, told_in
 def story(tmp_path: Path) -> Iterator[Story]:
     with told_in(tmp_path) as story:
         yield story
+
+
+def note(site: Site, reports: list[tuple[Report, float]]) -> None:
+    last = telling(reports)
+    assert last is not None
+    keep_report(site.root.attention_file("adam"), *last)
 
 
 def kept(site: Site, name: str = "adam") -> dict[str, object]:
@@ -43,7 +49,7 @@ def kept(site: Site, name: str = "adam") -> dict[str, object]:
 )
 def test_a_report_is_certain(story: Story, report: Report, state: str, detail: str | None) -> None:
     site = story.begin().site
-    note_reports(site, "adam", [(report, 123.0)])
+    note(site, [(report, 123.0)])
     about = {"summary": report.text if state in ("NEEDS_CONFIRMATION", "ERROR") else ""}
     assert kept(site) == {
         "state": state,
@@ -60,10 +66,10 @@ def test_a_failure_is_told_until_the_agent_does_something_again(story: Story, to
     site = story.begin().site
     ended = [(Report("failure", "401", failure="auth"), 2.0), (Report("turn_end"), 2.1), (Report("turn_end"), 2.2)]
     for batch in [ended] if together else [[each] for each in ended]:
-        note_reports(site, "adam", batch)
+        note(site, batch)
     assert (kept(site)["state"], kept(site)["at_unix"]) == ("ERROR", 2.0)
-    note_reports(site, "adam", [(Report("prompt"), 3.0)])
-    note_reports(site, "adam", [(Report("turn_end"), 4.0)])
+    note(site, [(Report("prompt"), 3.0)])
+    note(site, [(Report("turn_end"), 4.0)])
     assert kept(site)["state"] == "READY"
 
 
@@ -128,6 +134,6 @@ def test_status_shows_it_with_its_age_while_the_session_is_up(story: Story) -> N
 def test_it_goes_with_its_worker(story: Story) -> None:
     story.begin("adam").up()
     story.wait("adam", session=Session.UP)
-    note_reports(story.site, "adam", [(Report("prompt"), 1.0)])
+    note(story.site, [(Report("prompt"), 1.0)])
     story.llmc("nuke", "adam", "--yes")
     assert not Path(story.root.attention_file("adam")).exists()

@@ -17,11 +17,11 @@ from typing import cast
 import pytest
 
 from llmc.agents import claude, demo_agent, registry
+from llmc.care.catch_up import work_news
 from llmc.core.delivery.digest import prompt_digests
 from llmc.core.lifecycle import events as ev
 from llmc.host.processes import is_running
 from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
-from llmc.observe.catch_up import tend_work
 from llmc.perform.delivery import Terminal
 from llmc.perform.steps import Settled, decide_and_run, settle
 from testing.prompt_line import agent_table, commands_typed
@@ -202,7 +202,7 @@ def test_without_tmux_there_is_nobody_to_send_to(story: Story) -> None:
 def test_what_the_agent_has_reported_is_not_sent_again(story: Story) -> None:
     online(story)
     send(story, script("nothing"))
-    tend_work(story.site, "adam")
+    work_news(story.site, story.site.worker("adam"))
     text = script("say only once", "nothing")
     begun(story, text)
     story.site.tmux.paste(story.pane("adam").id, text.encode(), "by-the-dead-sender")
@@ -239,7 +239,7 @@ def test_an_earlier_text_of_the_same_words_proves_nothing(story: Story) -> None:
     online(story)
     text = script("nothing")
     assert receipt_of(send(story, text)).proof is Proof.HOOK
-    tend_work(story.site, "adam")
+    work_news(story.site, story.site.worker("adam"))
     assert story.prompts("adam") == 1
     begun(story, text)
     end_abruptly(story.pane("adam").server_pid)

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from llmc.care.catch_up import work_news
 from llmc.core.delivery import machine as delivery
 from llmc.core.lifecycle import events as ev
 from llmc.host.processes import descendants
 from llmc.model import Outcome, Proof, Receipt, Session, Work
-from llmc.observe.catch_up import tend_work
 from llmc.perform.steps import decide_and_run
 from testing.late_line import late_agent, taken
 from testing.story import Story, told_in
@@ -41,7 +41,7 @@ def online(story: Story, **manners: float) -> Path:
 
 
 def message(story: Story, text: str = TEXT) -> Receipt:
-    tend_work(story.site, "adam")
+    work_news(story.site, story.site.worker("adam"))
     (receipt,) = decide_and_run(story.site, "adam", ev.MessageGiven(story.site.now(), text)).receipts
     return receipt
 

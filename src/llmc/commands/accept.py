@@ -7,14 +7,16 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from llmc.app import App
-from llmc.commands.shared.acting import acting_for, newest_tip, reviewed_or_named
-from llmc.commands.shared.following import bring_others_up_to_date
+from llmc.care.acting import acting_for, newest_tip
+from llmc.care.up_to_date import bring_all_up_to_date
 from llmc.commands.shared.result import Result
+from llmc.commands.shared.which_workers import reviewed_or_named
 from llmc.core.delivery.text_limits import check_text
 from llmc.core.landing.commit_message import first_line
 from llmc.core.landing.plan import AcceptPlan, MakeCommit
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import MergeWork
+from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.git.clone import peek_source
 from llmc.model import Worker
@@ -34,7 +36,9 @@ def run(app: App, args: Namespace) -> Result:
     wanted = MergeWork(args.message, args.changed, args.tree)
     act = _foresee if args.dry_run else _accept
     result = act(site, names[0], wanted) if len(names) == 1 else _all(act, site, names, wanted)
-    return result if args.dry_run else _with_notes(result, bring_others_up_to_date(site))
+    if args.dry_run or running_daemon(site.root) is not None:
+        return result  # a daemon lets the others follow the branch by itself
+    return _with_notes(result, bring_all_up_to_date(site))
 
 
 def _accept(site: Site, name: str, wanted: MergeWork) -> Result:

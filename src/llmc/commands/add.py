@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.acting import newest_tip
+from llmc.care.acting import newest_tip
 from llmc.commands.shared.result import Result
 from llmc.core.names import check_worker_name
 from llmc.daemon.process import running_daemon

@@ -6,7 +6,8 @@ from argparse import Namespace
 from dataclasses import replace
 
 from llmc.app import App
-from llmc.commands.shared.acting import acting_for, told
+from llmc.care.acting import acting_for
+from llmc.commands.shared.receipts import receipt_result
 from llmc.commands.shared.result import Result
 from llmc.core.delivery.text_limits import check_text
 from llmc.core.lifecycle import events as ev
@@ -25,7 +26,7 @@ def run(app: App, args: Namespace) -> Result:
         site.ledger.note(worker.name, site.now(), "answer", f"{dialog}: {args.choice}")
         if receipt.outcome is Outcome.DELIVERED:
             site.ledger.apply(worker.name, ev.AnswerGiven(site.now(), args.choice))
-        result = told(receipt, args.worker)
+        result = receipt_result(receipt, args.worker)
         if receipt.outcome is not Outcome.DELIVERED or not awaits(worker, StartSession):
             return result
         settle(site, worker.name)  # the start goes on with the answer

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from llmc.app import App
-from llmc.commands.shared.acting import newest_tip
+from llmc.care.acting import newest_tip
 from llmc.commands.shared.result import Result
 from llmc.core.display import age
 from llmc.core.landing.conflict_forecast import is_current

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from llmc.app import App
-from llmc.commands.shared.acting import terminals
 from llmc.commands.shared.result import Result
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
@@ -34,7 +33,7 @@ def run(app: App, args: Namespace) -> Result:
     busy = [name for name, worker in workers.items() if worker.turn is Turn.OPEN]
     if busy and not args.force and not _agreed(app, busy, args):
         raise LlmcError(f"{', '.join(busy)} would be interrupted; nothing was stopped", "say --yes or --force")
-    terminals(site)
+    site.panes()
     daemon = running_daemon(site.root)
     if daemon is not None:
         _end_daemon(daemon.pid, force=args.force)

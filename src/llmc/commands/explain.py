@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from llmc.app import App
-from llmc.commands.shared.acting import catch_up_if_free
+from llmc.care.acting import catch_up_if_free
 from llmc.commands.shared.result import Result
 from llmc.commands.status import status_document
 from llmc.core.display import age, one_line

@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 
 from llmc.app import App
+from llmc.care.acting import acting_for
+from llmc.care.catch_up import catch_up
 from llmc.commands.restart import start_anew
-from llmc.commands.shared.acting import acting_for, catch_up, named_workers
 from llmc.commands.shared.result import Result
+from llmc.commands.shared.which_workers import named_workers
 from llmc.core.delivery.interrupt import Ended, Witness
 from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError

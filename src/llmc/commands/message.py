@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.acting import acting_for, receipt_of, told, wait_until_settled
+from llmc.care.acting import acting_for, wait_until_settled
+from llmc.commands.shared.receipts import receipt_of, receipt_result
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import text_from
 from llmc.core.lifecycle import events as ev
@@ -18,7 +19,7 @@ def run(app: App, args: Namespace) -> Result:
     text = text_from(args.text, args.file, environ=app.environ)
     with acting_for(site, args.worker):
         receipt = receipt_of(decide_and_run(site, args.worker, ev.MessageGiven(site.now(), text)))
-    result = told(receipt, args.worker)
+    result = receipt_result(receipt, args.worker)
     if args.wait and result.exit_code == 0:
         worker = wait_until_settled(site, args.worker)
         return Result(f"{result.text}\n{worker.name}: {worker.status} ({worker.evidence.detail})", result.data)

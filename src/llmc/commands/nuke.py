@@ -6,9 +6,10 @@ from argparse import Namespace
 from contextlib import suppress
 
 from llmc.app import App
-from llmc.commands.shared.acting import named_workers, newest_tip, terminals
+from llmc.care.acting import newest_tip
 from llmc.commands.shared.losses import describe_loss, not_kept, note_of_foreign
 from llmc.commands.shared.result import Result
+from llmc.commands.shared.which_workers import named_workers
 from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.perform.steps import decide_and_run
@@ -25,7 +26,7 @@ def run(app: App, args: Namespace) -> Result:
     if losing and not app.console.confirm(f"{_listed(losing)}. Remove them? {_promise(gone)}"):
         raise LlmcError(f"{_listed(losing)}; nothing was removed", f"say --yes to remove them. {_promise(gone)}")
     foreign = "".join(note_of_foreign(site, site.worker(name)) for name in names)
-    terminals(site)
+    site.panes()
     for name in names:
         with site.acting_for(name):
             settled = decide_and_run(site, name, ev.RemovalAsked(site.now()))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from llmc.app import App
-from llmc.commands.shared.acting import catch_up
+from llmc.care.catch_up import catch_up
 from llmc.commands.shared.result import Result
 from llmc.core.lifecycle.patrol import PatrolReport, told
 from llmc.daemon.patrol import Patrol, keep_patrol

@@ -6,7 +6,6 @@ import re
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.acting import terminals
 from llmc.commands.shared.result import Result
 from llmc.core.display import fitted
 from llmc.errors import LlmcError
@@ -28,7 +27,7 @@ def run(app: App, args: Namespace) -> Result:
 
 def pane_of(site: Site, name: str) -> Pane:
     worker = site.worker(name)
-    pane = terminals(site).get(worker.session_id)
+    pane = site.panes().get(worker.session_id)
     if pane is None:
         hint = f"`llmc explain {name}` says why, `llmc up` or `llmc restart {name}` brings it up"
         raise LlmcError(f"{name} has no terminal: it is not running", hint)

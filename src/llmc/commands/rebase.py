@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.acting import EXIT_CODES, acting_for, newest_tip, notes_of
+from llmc.care.acting import acting_for, newest_tip
+from llmc.commands.shared.receipts import EXIT_CODES, notes_of
 from llmc.commands.shared.result import Result
 from llmc.core.lifecycle import events as ev
 from llmc.model import Outcome, Work

@@ -5,9 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.acting import acting_for, receipt_of, reviewed_or_named, told
+from llmc.care.acting import acting_for
+from llmc.commands.shared.receipts import receipt_of, receipt_result
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import text_from
+from llmc.commands.shared.which_workers import reviewed_or_named
 from llmc.core.delivery.text_limits import check_text
 from llmc.core.display import plain
 from llmc.core.lifecycle import events as ev
@@ -29,7 +31,7 @@ def run(app: App, args: Namespace) -> Result:
         text = _as_sent(site, worker, feedback)
         check_text(text)
         receipt = receipt_of(decide_and_run(site, name, ev.WorkRejected(site.now(), text, feedback)))
-    return told(receipt, name)
+    return receipt_result(receipt, name)
 
 
 def _as_sent(site: Site, worker: Worker, feedback: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.acting import acting_for, newest_tip
+from llmc.care.acting import acting_for, newest_tip
 from llmc.commands.shared.losses import describe_loss, note_of_foreign
 from llmc.commands.shared.result import Result
 from llmc.core.lifecycle import events as ev

@@ -6,8 +6,10 @@ from argparse import Namespace
 from dataclasses import dataclass
 
 from llmc.app import App
-from llmc.commands.shared.acting import EXIT_CODES, acting_for, named_workers, receipt_of
+from llmc.care.acting import acting_for
+from llmc.commands.shared.receipts import EXIT_CODES, receipt_of
 from llmc.commands.shared.result import Result
+from llmc.commands.shared.which_workers import named_workers
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.transitions.queued import lost_with_session
 from llmc.errors import LlmcError

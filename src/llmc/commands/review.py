@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.acting import acting_for, catch_up_if_free, finish_checks, newest_tip, notes_of
+from llmc.care.acting import acting_for, catch_up_if_free, finish_checks, newest_tip
+from llmc.commands.shared.receipts import notes_of
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.viewers import show_work
 from llmc.core.display import plain

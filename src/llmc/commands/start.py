@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.acting import acting_for, newest_tip, receipt_of, told, wait_until_settled
+from llmc.care.acting import acting_for, newest_tip, wait_until_settled
+from llmc.commands.shared.receipts import receipt_of, receipt_result
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import from_template, text_from
 from llmc.core.lifecycle import events as ev
@@ -25,7 +26,7 @@ def run(app: App, args: Namespace) -> Result:
     task = _task(app, site, args)
     newest_tip(site)
     name, receipt = _give(site, task, name) if args.worker is not None else _give_to_anybody(site, task)
-    result = told(receipt, name)
+    result = receipt_result(receipt, name)
     if args.wait and receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
         worker = wait_until_settled(site, name)
         return Result(f"{result.text}\n{name}: {worker.status} ({worker.evidence.detail})", result.data)

@@ -6,7 +6,8 @@ import time
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.acting import acting_for, catch_up
+from llmc.care.acting import acting_for
+from llmc.care.catch_up import catch_up
 from llmc.commands.shared.losses import describe_loss, note_of_foreign
 from llmc.commands.shared.result import Result
 from llmc.core.display import age

@@ -9,7 +9,7 @@ from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
 
 from llmc.app import App, open_site
-from llmc.commands.shared.acting import acting_for, terminals
+from llmc.care.acting import acting_for
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.starts import came_of_start, wait_for_starts
 from llmc.commands.status import WATCH_SECS, status_document, status_text
@@ -46,7 +46,7 @@ def run(app: App, args: Namespace) -> Result:
 
 def _gone(site: Site) -> list[str]:
     """Those that should run and do not: their agents have ended, or tmux itself has."""
-    live = {name for name, pane in terminals(site).items() if not pane.dead}
+    live = {name for name, pane in site.panes().items() if not pane.dead}
     workers = site.ledger.load().workers.values()
     return [worker.name for worker in workers if not worker.stopped_by_user and worker.session_id not in live]
 

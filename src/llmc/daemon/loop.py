@@ -11,9 +11,11 @@ from dataclasses import replace
 from selectors import EVENT_READ, DefaultSelector
 from threading import Event
 
+from llmc.care.screens import act_on_screens
+from llmc.care.up_to_date import Rebases
+from llmc.care.worker import Cared, care_for
 from llmc.daemon import branches, upstream
 from llmc.daemon.branches import watch_branch, watch_branches
-from llmc.daemon.care import Cared, Rebases, act_on_screens, care_for
 from llmc.daemon.confirmations import Confirmations
 from llmc.daemon.conflict_watch import RadarWatch
 from llmc.daemon.ending import Ending, EndingSignals

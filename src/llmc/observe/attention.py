@@ -8,7 +8,6 @@ from pathlib import Path
 
 from llmc.agents.reports import Report
 from llmc.core.display import one_line
-from llmc.site import Site
 from llmc.store.attention import told_state
 from llmc.store.own_directory import make_own_directory
 from llmc.store.own_file import write_atomically
@@ -29,13 +28,12 @@ ENDS = frozenset(("failure", "interrupted", "turn_end"))
 LONGEST_SUMMARY = 200
 
 
-def note_reports(site: Site, worker: str, reports: Sequence[tuple[Report, float]]) -> None:
-    """The last one that says something tells what the agent does now."""
-    telling = [each for each in reports if each[0].kind == "failure" or each[0].kind in BY_REPORT]
-    while len(telling) > 1 and telling[-1][0].kind == "turn_end" and telling[-2][0].kind in ENDS:
-        telling.pop()
-    if telling:
-        keep_report(site.root.attention_file(worker), *telling[-1])
+def telling(reports: Sequence[tuple[Report, float]]) -> tuple[Report, float] | None:
+    """The last one that says what the agent does now; None where none of them does."""
+    found = [each for each in reports if each[0].kind == "failure" or each[0].kind in BY_REPORT]
+    while len(found) > 1 and found[-1][0].kind == "turn_end" and found[-2][0].kind in ENDS:
+        found.pop()
+    return found[-1] if found else None
 
 
 def keep_report(path: str, report: Report, at: float) -> None:

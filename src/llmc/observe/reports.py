@@ -1,74 +1,54 @@
-"""The agent's own reports, from the spool, as events."""
+"""The agent's own reports as events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
 from llmc.agents.reports import Report, is_of_session, understood
 from llmc.core.lifecycle import events as ev
-from llmc.core.lifecycle.table import Decision
 from llmc.core.screen.reset_time import reset_time
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import status
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Work, Worker
-from llmc.observe.attention import note_reports
+from llmc.observe.attention import telling
 from llmc.observe.branches import new_work, work_elsewhere
 from llmc.observe.sessions import said_on_screen
 from llmc.site import Site, local_offset
-from llmc.store.spool import SpooledEvent, has_events, pending, take
-
-BATCH = 200
-"""So many reports are kept by one save of the state."""
-SORTED_AT_ONCE = 1000
-"""Each look into the spool sorts all that is there: a flood must not be sorted anew for every batch."""
-MOST = 2_000
-"""A flood of reports must not keep anybody from everything else."""
+from llmc.store.spool import SpooledEvent, has_events
 
 
-def tend_reports(site: Site, name: str, most: int = MOST) -> list[Decision]:
-    """Takes what the agent has reported, oldest first, `most` of it or a little more."""
-    decisions: list[Decision] = []
-    for batch in _batches(site.root.spool(name), most):
-        decisions += _hear(site, site.worker(name), batch)
-        for spooled in batch:
-            take(spooled)
-    return decisions
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What some reports say."""
+
+    events: list[ev.Event]
+    marks: tuple[str, ...]
+    """Of the files that they came in."""
+    attention: tuple[Report, float] | None
+    """What the agent does now, and since when."""
 
 
-def has_reports(site: Site, name: str) -> bool:
-    return has_events(site.root.spool(name))
-
-
-def _batches(directory: str, most: int) -> Iterator[Sequence[SpooledEvent]]:
-    """Whoever asks takes each one before asking for the next: then the next look finds others."""
-    seen = 0
-    while seen < most and (spooled := pending(directory, limit=min(SORTED_AT_ONCE, most - seen))):
-        for first in range(0, len(spooled), BATCH):
-            yield spooled[first : first + BATCH]
-        seen += len(spooled)
-
-
-def _hear(site: Site, worker: Worker, batch: Iterable[SpooledEvent]) -> list[Decision]:
-    """Keeps what the batch says. Their files stay in the spool until then.
-
-    Whoever was ended in between has left files whose reports are in the record already.
-    """
+def hear(site: Site, worker: Worker, batch: Iterable[SpooledEvent]) -> Heard:
+    """Those that the record has already say nothing."""
     translate = site.agent_of(worker).translate
     new = [spooled for spooled in batch if spooled.mark not in worker.kept_reports]
     read = [(understood(translate, spooled.data), spooled) for spooled in new]
     told = [(report, spooled) for report, spooled in read if report is not None]
     reports = [(report, s.at_unix) for report, s in told if is_of_session(worker, s.data, s.at_unix)]
-    note_reports(site, worker.name, reports)
     events: list[ev.Event] = [
         ev.PromptHeard(s.at_unix, report.sha256, outlived=True)
         for report, s in told
         if report.kind == "prompt" and not is_of_session(worker, s.data, s.at_unix)
     ]
     events += _as_events(site, worker, _without_repetitions(reports))
-    return site.ledger.hear(worker.name, events, tuple(spooled.mark for spooled in new)) if events else []
+    return Heard(events, tuple(spooled.mark for spooled in new), telling(reports))
+
+
+def has_reports(site: Site, name: str) -> bool:
+    return has_events(site.root.spool(name))
 
 
 def _without_repetitions(reports: list[tuple[Report, float]]) -> list[tuple[Report, float]]:

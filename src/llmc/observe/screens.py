@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from llmc.agents.reports import Report
 from llmc.core.delivery.digest import prompt_digests
 from llmc.core.dialogs.dialog import said_in_a_line
 from llmc.core.lifecycle import events as ev
-from llmc.core.lifecycle.table import Decision
 from llmc.core.lifecycle.transitions.agent_reports import NOTED_EVERY_SECS
 from llmc.core.lifecycle.transitions.shared import is_outdated
 from llmc.core.screen.composer import is_only_placeholder
 from llmc.core.screen.fusion import INTERRUPTED
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
-from llmc.observe.attention import keep_report
 from llmc.observe.branches import new_work
 from llmc.observe.readings import Seen
 from llmc.site import Site
-from llmc.store.ledger import UnknownWorkerError
 
 RESTED_AFTER_SECS = 10.0
 """Nobody takes as long as that to show that it has begun."""
@@ -34,28 +30,16 @@ def _is_quiet(site: Site, worker: Worker, now: float) -> bool:
     return at_work and now - worker.last_activity_unix >= site.ledger.policy_of(worker.name).quiet_after_secs
 
 
-def decide_by_screen(site: Site, seen: Seen, told: dict[str, str]) -> Decision | None:
-    """`told` has the screen of each worker that was decided by last."""
-    try:
-        worker = site.worker(seen.subject.name)
-    except UnknownWorkerError:
-        return None
-    at, digest = seen.standing.looked_at, seen.standing.digest
+def screen_event(site: Site, worker: Worker, seen: Seen, told: str | None) -> ev.Fact | None:
+    """What the screen says of the work, if anything; `told` is the screen that was decided by last."""
+    at = seen.standing.looked_at
     speaks = worker.session is Session.UP and not worker.reports_events
     if seen.changed:
-        return site.ledger.apply(worker.name, ev.ScreenMoved(at)) if speaks and _is_news(worker, at) else None
-    if not seen.stable or told.get(worker.name) == digest:
+        return ev.ScreenMoved(at) if speaks and _is_news(worker, at) else None
+    if not seen.stable or told == seen.standing.digest:
         return None
     tells = _shows_interrupt(worker, seen) or _asks_unsaid(worker, seen)
-    if not (tells or speaks or _is_quiet(site, worker, at)):
-        return None
-    event = _event(site, worker, seen)
-    decision = site.ledger.apply(worker.name, event)
-    if isinstance(event, ev.TurnInterrupted) and decision.changed:
-        keep_report(site.root.attention_file(worker.name), Report("interrupted"), at)
-    if decision.changed or not may_say_more(decision.worker, seen):
-        told[worker.name] = digest
-    return decision
+    return _event(site, worker, seen) if tells or speaks or _is_quiet(site, worker, at) else None
 
 
 def _event(site: Site, worker: Worker, seen: Seen) -> ev.Fact:

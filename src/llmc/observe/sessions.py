@@ -14,10 +14,6 @@ from llmc.tmux.server import PaneGoneError
 SCROLLBACK = 50
 
 
-def look_at_panes(site: Site) -> dict[str, Pane]:
-    return site.panes()
-
-
 def losses(site: Site, worker: Worker, pane: Pane | None, *, while_away: bool = False) -> list[ev.Event]:
     """The end of a session that is up as far as we know."""
     if worker.session is not Session.UP:
@@ -51,7 +47,7 @@ def finds(site: Site, worker: Worker) -> list[ev.Event]:
     """A session that runs although nobody knows of it. The caller acts for the worker: nobody is just ending it."""
     if worker.session not in (Session.DOWN, Session.CRASHED):
         return []
-    pane = site.tmux.panes().get(worker.session_id)
+    pane = site.tmux.pane_of(worker.session_id)
     if pane is None or pane.dead:
         return []
     return [ev.SessionFound(site.now(), worker.reports_events)]

@@ -20,7 +20,7 @@ class Means:
     host: Host
     now: float
     open_site: Callable[[], Site]
-    catch_up: Callable[[Site, str], None]
+    catch_up: Callable[[Site, str], object]
     """Takes in all that has happened to a worker. Its lock is held."""
     find_remains: Callable[[Site], dict[str, Remains]]
     find_remains_of: Callable[[Site, str], Remains]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from llmc.app import App, open_site
+from llmc.care.catch_up import catch_up
 from llmc.commands.doctor import as_data, is_well, told, verdict
-from llmc.commands.shared.acting import catch_up
 from llmc.commands.shared.recovery_choices import choose_orphan, choose_recovery
 from llmc.commands.shared.result import Result
 from llmc.core.diagnose import checked

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from llmc.care.catch_up import session_news, work_news
 from llmc.core.lifecycle import events as ev
 from llmc.git.rebase import abort_rebase, rebase_in_progress
 from llmc.model import Session, Turn, Work
-from llmc.observe.catch_up import tend_session, tend_work
 from llmc.perform.steps import decide_and_run, settle
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import TmuxError
@@ -49,7 +49,7 @@ def pane_of_adam(story: Story) -> Pane | None:
 
 
 def tend(story: Story) -> list[str]:
-    return [decision.signal for decision in tend_work(story.site, "adam") if decision.changed]
+    return [decision.signal for decision in work_news(story.site, story.site.worker("adam")) if decision.changed]
 
 
 # --- reports ----------------------------------------------------------------------------------------
@@ -158,10 +158,11 @@ def test_a_long_row_of_tools_is_one_sign_of_life(story: Story) -> None:
 DIES = """
 import os, sys
 from llmc.app import open_site
-from llmc.observe import reports
+from llmc.care import reports
 from llmc.root import Root
 reports.take = lambda spooled: os.kill(os.getpid(), 9)
-reports.tend_reports(open_site(Root(sys.argv[1])), "adam")
+site = open_site(Root(sys.argv[1]))
+reports.take_reports(site, site.worker("adam"))
 """
 
 
@@ -418,7 +419,9 @@ def test_one_skipped_commit_of_two_is_told(story: Story) -> None:
     tend(story)
     decide_and_run(story.site, "adam", ev.RebaseAsked(story.site.now(), tip))
     story.git("rebase", "--skip", cwd=story.worker("adam").worktree_path)
-    (decision,) = (decision for decision in tend_work(story.site, "adam") if decision.signal == "git.resolved")
+    (decision,) = (
+        decision for decision in work_news(story.site, story.site.worker("adam")) if decision.signal == "git.resolved"
+    )
     assert [notice.text for notice in decision.notices] == [
         "adam: 1 of its commits was dropped in the rebase; `llmc undo adam` has all"
     ]
@@ -466,7 +469,7 @@ def test_the_end_of_the_turn_after_the_rebase_is_no_failure_to_resolve(story: St
     assert tend(story) == []
     resolve(story)
     report(story, "adam", "turn_end")
-    decisions = [decision for decision in tend_work(story.site, "adam") if decision.changed]
+    decisions = [decision for decision in work_news(story.site, story.site.worker("adam")) if decision.changed]
     assert [decision.signal for decision in decisions] == ["hook.turn_end", "git.resolved"]
     assert [notice for decision in decisions for notice in decision.notices] == []
     settle(story.site, "adam")
@@ -498,14 +501,14 @@ def test_no_answer_of_tmux_moves_nobody(story: Story, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     before = story.worker("adam")
     with pytest.raises(TmuxError):
-        tend_session(story.site, "adam", pane_of_adam(story))
+        session_news(story.site, story.site.worker("adam"), pane_of_adam(story))
     assert story.worker("adam") == before
 
 
 @pytest.mark.lesson(13, "the loss of a session never erases the work")
 def test_a_session_that_is_gone_takes_no_work_with_it(story: Story) -> None:
     at_work(story)
-    (decision,) = tend_session(story.site, "adam", pane_of_adam(story))
+    (decision,) = session_news(story.site, story.site.worker("adam"), pane_of_adam(story))
     assert decision.signal == "session.gone"
     worker = story.worker("adam")
     assert (worker.work, worker.session, worker.current_prompt) == (Work.WORKING, Session.DOWN, "do it")
@@ -516,7 +519,9 @@ def test_a_session_that_nobody_knew_of_is_taken_over(story: Story) -> None:
     story.up()
     os.kill(story.daemon(), 15)
     story.site.ledger.apply("adam", ev.SessionVanished(story.site.now()))
-    assert tend_session(story.site, "adam", pane_of_adam(story)) == [], "only who acts for the worker may say so"
+    assert session_news(story.site, story.site.worker("adam"), pane_of_adam(story)) == [], (
+        "only who acts for the worker may say so"
+    )
     tend(story)
     assert story.worker("adam").session is Session.UP
 

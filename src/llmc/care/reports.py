@@ -1,0 +1,47 @@
+"""The agent's own reports: read, kept, and only then taken out of the spool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from llmc.core.lifecycle.table import Decision
+from llmc.model import Worker
+from llmc.observe.attention import keep_report
+from llmc.observe.reports import hear
+from llmc.site import Site
+from llmc.store.spool import SpooledEvent, pending, take
+
+BATCH = 200
+"""So many reports are kept by one save of the state."""
+SORTED_AT_ONCE = 1000
+"""Each look into the spool sorts all that is there: a flood must not be sorted anew for every batch."""
+MOST = 2_000
+"""A flood of reports must not keep anybody from everything else."""
+
+
+def take_reports(site: Site, worker: Worker, most: int = MOST) -> list[Decision]:
+    """What the agent has reported, oldest first, `most` of it or a little more. The caller holds the worker's lock.
+
+    Files stay in the spool until what they say is kept. Whoever was ended in between has left files whose reports are
+    in the record already.
+    """
+    decisions: list[Decision] = []
+    for batch in _batches(site.root.spool(worker.name), most):
+        heard = hear(site, worker, batch)
+        if heard.attention is not None:
+            keep_report(site.root.attention_file(worker.name), *heard.attention)
+        if heard.events:
+            decisions += site.ledger.hear(worker.name, heard.events, heard.marks)
+            worker = site.worker(worker.name)  # with the marks of what it has heard
+        for spooled in batch:
+            take(spooled)
+    return decisions
+
+
+def _batches(directory: str, most: int) -> Iterator[Sequence[SpooledEvent]]:
+    """Whoever asks takes each one before asking for the next: then the next look finds others."""
+    seen = 0
+    while seen < most and (spooled := pending(directory, limit=min(SORTED_AT_ONCE, most - seen))):
+        for first in range(0, len(spooled), BATCH):
+            yield spooled[first : first + BATCH]
+        seen += len(spooled)

@@ -1,0 +1,63 @@
+"""What is done for one worker each time that something about it may have changed."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from llmc.care.catch_up import Learned, session_news, work_news
+from llmc.care.up_to_date import Rebases, bring_up_to_date
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.effects import MergeWork
+from llmc.core.lifecycle.transitions.shared import awaits
+from llmc.model import Session, Worker
+from llmc.observe.reports import has_reports
+from llmc.perform.notices import tell
+from llmc.perform.steps import settle
+from llmc.site import Site
+from llmc.store.ledger import UnknownWorkerError
+from llmc.store.lock import is_held
+
+REPORTS_AT_ONCE = 500
+"""Then it is somebody else's turn: a flood from one worker keeps nobody waiting."""
+
+
+class Cared(Enum):
+    DONE = "done"
+    PARTLY = "more reports wait than were read"
+    BUSY = "somebody else acts for this worker now"
+    WAITS = "its start waits for a person's answer"
+    GONE = "the worker was removed"
+
+
+def care_for(site: Site, name: str, tried: Rebases, *, bring_up: bool) -> Cared:
+    try:
+        return _care(site, name, tried, bring_up)
+    except UnknownWorkerError:
+        return Cared.GONE
+
+
+def _care(site: Site, name: str, tried: Rebases, bring_up: bool) -> Cared:
+    worker = site.worker(name)
+    tell(site, *session_news(site, worker, site.pane_of(worker.session_id), while_away=bring_up))
+    lock = site.lock_of(name)
+    if not lock.try_acquire():
+        return Cared.BUSY
+    try:
+        learned = Learned(site, site.worker(name))
+        learned.add(work_news(site, learned.worker, REPORTS_AT_ONCE))
+        tell(site, *learned.decisions)
+        if bring_up and learned.worker.session in (Session.DOWN, Session.CRASHED):
+            learned.take([ev.StartAsked(site.now())])
+        if _waits_for_others(site, learned.worker):
+            return Cared.BUSY
+        if learned.worker.pending and settle(site, name).waits:
+            return Cared.WAITS
+        bring_up_to_date(site, name, tried)
+    finally:
+        lock.release()
+    return Cared.PARTLY if has_reports(site, name) else Cared.DONE
+
+
+def _waits_for_others(site: Site, worker: Worker) -> bool:
+    """An accept takes its turn, and the checks of the one before it may run for long: nobody else waits with it."""
+    return awaits(worker, MergeWork) and is_held(site.root.landing_lock) is not None

@@ -1,0 +1,36 @@
+"""What became of a text that was sent, as an answer."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from llmc.commands.shared.result import Result
+from llmc.errors import LlmcError
+from llmc.model import Outcome, Receipt
+from llmc.perform.steps import Settled
+
+EXIT_CODES = {Outcome.DELIVERED: 0, Outcome.QUEUED: 0, Outcome.UNDELIVERED: 1, Outcome.UNKNOWN: 4}
+
+
+def receipt_of(settled: Settled) -> Receipt:
+    """The receipt, or the reason why it never came to a delivery."""
+    if settled.refusal is not None:
+        raise settled.refusal
+    if not settled.receipts:
+        last = settled.decisions[-1]
+        raise LlmcError(f"nothing was sent: {last.detail or last.signal}", "see `llmc explain`")
+    return settled.receipts[-1]
+
+
+def receipt_result(receipt: Receipt, worker: str) -> Result:
+    data = {**asdict(receipt), "worker": worker}
+    proof = f", proof: {receipt.proof.value}" if receipt.proof.value != "none" else ""
+    why = f": {receipt.reason}" if receipt.reason else ""
+    text = f"{worker}: {receipt.outcome.value}{why} ({receipt.bytes} bytes, {receipt.elapsed_ms} ms{proof})"
+    return Result(text, data, EXIT_CODES[receipt.outcome])
+
+
+def notes_of(settled: Settled) -> list[str]:
+    """What a person should know of how it was done, although it calls nobody."""
+    notices = (notice for decision in settled.decisions for notice in decision.notices)
+    return [f"note: {notice.text}" for notice in notices if notice.kind == "joined"]
