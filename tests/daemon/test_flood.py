@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from llmc.care.worker import REPORTS_AT_ONCE
-from llmc.daemon.loop import AT_ONCE
+from llmc.daemon.daemon import AT_ONCE
 from llmc.model import Turn, Work
 from llmc.observe.reports import BATCH, has_reports
 from testing.story import Story, end_abruptly, told_in

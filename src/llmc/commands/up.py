@@ -14,8 +14,8 @@ from llmc.commands.shared.result import Result
 from llmc.commands.shared.starts import came_of_start, wait_for_starts
 from llmc.commands.status import WATCH_SECS, status_document, status_text
 from llmc.core.lifecycle import events as ev
+from llmc.daemon.daemon import AT_ONCE, Daemon
 from llmc.daemon.ending import Ending
-from llmc.daemon.loop import AT_ONCE, Daemon
 from llmc.daemon.process import daemon_lock, living_holder, refuse_second, running_daemon
 from llmc.daemon.view import View
 from llmc.errors import LlmcError

@@ -27,7 +27,7 @@ class _Look:
     """At everybody, though nothing has happened."""
 
 
-class RadarWatch:
+class ConflictWatch:
     """`wake` is called when a look is over."""
 
     def __init__(self, site: Site, wake: Callable[[], None]) -> None:

@@ -88,14 +88,25 @@ class Patrols:
         self._look_upstream = look_upstream
         self._journal = journal
         self._under_way: Patrol | None = None
+        self._next = 0.0
 
-    @property
-    def is_under_way(self) -> bool:
-        return self._under_way is not None
+    def moments(self) -> list[float]:
+        """When there is something to do, in monotonic time."""
+        again = self._under_way.look_again_at if self._under_way is not None else None
+        return [self._next] if again is None else [self._next, again]
 
-    @property
-    def look_again_at(self) -> float | None:
-        return self._under_way.look_again_at if self._under_way is not None else None
+    def is_time(self, site: Site) -> bool:
+        """Once for each interval of the settings."""
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        self._next = now + site.config.defaults.patrol_interval_secs
+        return True
+
+    def begin_if_asked(self, site: Site) -> None:
+        """Who typed `llmc patrol` waits for it."""
+        if self._under_way is None and was_asked_for(site):
+            self.begin(site)
 
     def begin(self, site: Site) -> None:
         if self._under_way is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from selectors import EVENT_READ, BaseSelector
 
 
-class Deaths:
+class ProcessExits:
     """A file per process that becomes readable when the process ends. Linux; elsewhere the patrol sees it."""
 
     def __init__(self, selector: BaseSelector) -> None:
@@ -28,7 +28,7 @@ class Deaths:
                 missed.append(pids[pid])
                 continue
             self._watched[pid] = (fd, pids[pid])
-            self._selector.register(fd, EVENT_READ, ("death", pid))
+            self._selector.register(fd, EVENT_READ, ("exit", pid))
         return missed
 
     def ended(self, pid: int) -> str:

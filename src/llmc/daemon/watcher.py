@@ -5,29 +5,23 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from selectors import EVENT_READ, DefaultSelector
 
 from llmc.agents.packs import broken_packs
 from llmc.config import Config, load_config
 from llmc.config.sections import Classifier, Notify
 from llmc.core.notice import notice_of
-from llmc.daemon.ending import EndingSignals
 from llmc.daemon.journal import Journal
+from llmc.daemon.loop import Eyes, Loop
 from llmc.daemon.process import living_holder
-from llmc.daemon.process_exits import Deaths
-from llmc.daemon.screens import Screens
 from llmc.errors import LlmcError
 from llmc.host.background import Errands
 from llmc.host.base import Host
-from llmc.host.watch import open_watch
 from llmc.observe.pty_presence import Presence, look_for
 from llmc.observe.readings import SETTLE_SECS, Readings, Seen
 from llmc.observe.second_opinion import SecondOpinion
 from llmc.observe.watched_terminal import Subject, packs_stamp, terminal_subject
 from llmc.perform.channels import Caller
-from llmc.perform.status_lines import StatusLines
 from llmc.root import Root
 from llmc.store.lock import FileLock
 from llmc.store.snapshot import read_statuses
@@ -81,35 +75,30 @@ class Watcher:
         self.pace = pace
         self.show = show
         self.journal = Journal(WorkerLog(root.terminals), "watch")
-        self.cache = StatusCache(root.terminals, self)
         self.errands = Errands(lambda text: self.complain("calls", text))
         self.config: Config | None = None
         self.settings_read = -1
         self.packs_read: tuple[int, ...] = ()
-        self.signals = EndingSignals()
-        self.selector = DefaultSelector()
-        self.deaths = Deaths(self.selector)
-        self.pool = ThreadPoolExecutor(1, thread_name_prefix="look")
-        self.adviser = SecondOpinion(
+        eyes = Eyes(
             lambda: self.config.classifier if self.config is not None else Classifier(),
-            root,
-            lambda text: self.complain("classifier", text),
-            self.signals.wake,
+            self._readings,
+            self._heed_and_rest,
+            self._servers,
         )
-        readings = Readings(
-            self.cache,
-            self,
-            adviser=self.adviser,
-            stable_looks=pace.stable_looks,
-            settle_secs=min(SETTLE_SECS, pace.interval_secs),
-            quiet_secs=QUIET_ROUNDS * pace.interval_secs,
-        )
-        self.screens = Screens(readings, self.pool, self.signals.wake, self._heed_and_rest)
-        self.status_lines = StatusLines(host, self._servers, self.errands)
-        self.files = open_watch()
+        self.loop = Loop(root, host, self, self.errands, eyes, threads=1)
         self.next_round = 0.0
         self.left: dict[str, Terminal | None] = {}
         """Terminals that went away and are to be forgotten, with the record that they had."""
+
+    def _readings(self, cache: StatusCache, adviser: SecondOpinion) -> Readings:
+        return Readings(
+            cache,
+            self,
+            adviser=adviser,
+            stable_looks=self.pace.stable_looks,
+            settle_secs=min(SETTLE_SECS, self.pace.interval_secs),
+            quiet_secs=QUIET_ROUNDS * self.pace.interval_secs,
+        )
 
     # --- what is wrong is told once -------------------------------------------------------------------
 
@@ -123,61 +112,40 @@ class Watcher:
     # --- the loop -------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        self.selector.register(self.signals, EVENT_READ, ("signal", 0))
-        for watch in (self.files, self.screens.watch):
-            if watch.fileno() is not None:
-                self.selector.register(watch.fileno() or 0, EVENT_READ, ("files", 0))
-        self.files.add(self.root.terminals, "terminals", frozenset((CHANGED,)))
-        self.begin()
+        self.loop.begin()
+        self.loop.files.add(self.root.terminals, "terminals", frozenset((CHANGED,)))
+        self._begin()
         try:
-            while self.signals.ending is None:
+            while self.loop.signals.ending is None:
                 self._round()
         finally:
-            self.close()
+            self.loop.close()
 
-    def begin(self) -> None:
-        sweep(self.root, self.cache)
+    def _begin(self) -> None:
+        sweep(self.root, self.loop.cache)
         for name, status in read_statuses(self.root.terminals).items():
-            self.screens.readings.recall(name, status)
+            self.loop.screens.readings.recall(name, status)
         self._count()
 
     def look_once(self) -> None:
         """One look at every terminal."""
-        self.begin()
-        self._heed(self.screens.readings.look(self.screens.readings.subjects))
+        self._begin()
+        readings = self.loop.screens.readings
+        self._heed(readings.look(readings.subjects))
         self.errands.finish(TAKE_OVER_SECS)
-        self.close()
-
-    def close(self) -> None:
-        self.adviser.close()
-        self.pool.shutdown(wait=True, cancel_futures=True)
-        self.deaths.close()
-        self.files.close()
-        self.screens.close()
-        self.selector.close()
-        self.cache.close()
+        self.loop.close()
 
     def _round(self) -> None:
-        for key, _ in self.selector.select(self._patience()):
-            kind, value = key.data
-            if kind == "death":
-                self.deaths.ended(value)
+        for kind, _ in self.loop.wait([self.next_round]):
+            if kind == "exit":
                 self.next_round = min(self.next_round, time.monotonic() + DEATH_SECS)
-        self.signals.drain()
-        if "terminals" in self.files.changed() or time.monotonic() >= self.next_round:
+        if "terminals" in self.loop.files.changed() or time.monotonic() >= self.next_round:
             self._count()
-        self.screens.notice()
-        while self.adviser.answered:
-            self.screens.look_at(self.adviser.answered.popleft())
-        complaint = self.screens.collect()
+        complaint = self.loop.notice_screens()
         if complaint:
             self.complain("looking", complaint)
-        self.screens.begin()
-        self.status_lines.when_due()
-
-    def _patience(self) -> float:
-        moments = [self.next_round, *self.screens.moments(), *self.status_lines.moments()]
-        return max(0.0, min(moments) - time.monotonic())
+        self.loop.screens.begin()
+        self.loop.status_lines.when_due()
 
     # --- who there is ---------------------------------------------------------------------------------
 
@@ -201,15 +169,15 @@ class Watcher:
             name: terminal_subject(self.root, self.config, terminal, tmux, pane.tty, home)
             for name, (terminal, tmux, pane) in presence.there.items()
         }
-        before = self.screens.readings.subjects
+        before = self.loop.screens.readings.subjects
         silent_ones = {name: before[name] for name in before if before[name].server in presence.unknown}
-        left = self.screens.follow({**silent_ones, **subjects})
+        left = self.loop.screens.follow({**silent_ones, **subjects})
         self._forget({**dict.fromkeys(left), **presence.gone})
-        self.deaths.follow({pane.pid: name for name, (_, _, pane) in presence.there.items() if not pane.dead})
-        blind = self.screens.watch.fileno() is None
+        self.loop.exits.follow({pane.pid: name for name, (_, _, pane) in presence.there.items() if not pane.dead})
+        blind = self.loop.screens.watch.fileno() is None
         for name, (_, _, pane) in presence.there.items():
-            if blind or self.screens.readings.changed(name, pane):
-                self.screens.look_at(name)
+            if blind or self.loop.screens.readings.changed(name, pane):
+                self.loop.screens.look_at(name)
 
     def _forget(self, left: Mapping[str, Terminal | None]) -> None:
         """Those whose window went away, with their records, and those that were closed, whose records went before."""
@@ -220,7 +188,7 @@ class Watcher:
         try:
             with terminals.lock(FORGET_SECS):  # somebody may just be opening another one of the same name
                 gone = self._gone(terminals.all())
-                forget_status(self.root, self.cache, gone)
+                forget_status(self.root, self.loop.cache, gone)
         except LlmcError as unknown:
             self.complain("forgetting", f"{unknown.what}; it is tried again with the next round")
             return
@@ -230,7 +198,7 @@ class Watcher:
             self.mended(name)
             self.show(f"{name} is gone")
         if gone:
-            self.status_lines.moved()
+            self.loop.status_lines.moved()
 
     def _gone(self, now: Mapping[str, Terminal]) -> list[str]:
         """Not those that are there anew, and not those that are workers by now."""
@@ -263,7 +231,7 @@ class Watcher:
                 self.mended("packs")
 
     def _servers(self) -> list[str]:
-        subjects = self.screens.readings.subjects.values()
+        subjects = self.loop.screens.readings.subjects.values()
         own = own_server(self.host.environ())
         return [*(subject.server for subject in subjects), *([own] if own else [])]
 
@@ -278,7 +246,7 @@ class Watcher:
             if each.moved or each.before is None:
                 status = each.status
                 self.show(f"{status.id} {status.state}" + (f": {status.summary}" if status.summary else ""))
-                self.status_lines.moved()
+                self.loop.status_lines.moved()
             if each.call is not None:
                 self._call(each.subject, each)
 
