@@ -43,6 +43,12 @@ def test_a_measurement_gives_tables_of_sane_figures(name: str) -> None:
         assert any(figure > 0 for figure in figures), str(table)
 
 
+def test_two_checkouts_are_measured_side_by_side() -> None:
+    alone, beside = landing.measure(files=100, rounds=1, beside=landing.HERE)
+    assert [row[0] for row in beside.rows] == [f"llmc {command}" for command in landing.SCRIPTS]
+    assert [row[-2:] for row in beside.rows] == [(row[-1], row[-1]) for row in alone.rows]
+
+
 def test_the_page_has_every_table_with_the_machine_and_what_is_over_a_limit() -> None:
     slow = Verdict("a delivery", 3.0, 1.5, "x tmux")
     table = Table("Delivery", ("", "ms"), [("1 KiB", 2.0), ("1 MiB", None)], (slow,), "Ten rounds.")
