@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
@@ -10,7 +10,7 @@ from llmc.git.history import is_ancestor, merge_base
 from llmc.git.merge_tree import merge_in_memory
 from llmc.git.parse import decode, nul_fields
 from llmc.git.replay import has_merges, join, merge_from, replay, tree_of
-from llmc.git.repository import HEADS, git_paths, require_commit, resolve
+from llmc.git.repository import HEADS, git_paths, lookup, require_commit, resolve
 from llmc.git.runner import LONG, Git
 from llmc.host.base import Completed
 
@@ -56,6 +56,8 @@ class Rebased:
     sha: str
     joined: bool = False
     """Its commits became one: replayed one by one they would have ended in other content."""
+    before: str | None = field(default=None, compare=False)
+    """What git found there when it began, if it had anything to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,8 @@ def _outcome(git: Git, worktree: str, done: Completed) -> Rebased | Conflicted:
         done = _rebase(git, worktree, "--continue")
     if progress or not done.ok:
         raise GitError(("rebase",), done.complaint, done.code)
-    return Rebased(require_commit(git, worktree, "HEAD"))
+    head, before = lookup(git, worktree, "HEAD^{commit}", "ORIG_HEAD^{commit}")
+    return Rebased(head or require_commit(git, worktree, "HEAD"), before=before)
 
 
 def unmerged_files(git: Git, worktree: str) -> tuple[str, ...]:

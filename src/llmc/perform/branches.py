@@ -12,7 +12,7 @@ from llmc.git.backup import backup_branch, backup_commit, is_backed_up, make_bac
 from llmc.git.clone import fetch_source, peek_source
 from llmc.git.hidden import whole_status
 from llmc.git.parse import WorktreeStatus
-from llmc.git.rebase import Conflicted, rebase_in_progress, rebase_onto
+from llmc.git.rebase import Conflicted, Rebased, rebase_in_progress, rebase_onto
 from llmc.git.repository import branch_tip, forget_refs, resolve
 from llmc.git.since_review import reviewed_ref
 from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in_place
@@ -72,7 +72,8 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
         make_backup(site.git, worktree, worker.name, now, safe_sha=onto, reason="rebase", task=task, seen=seen)
         reached(Moment.REBASE_BACKED_UP)
         outcome = rebase_onto(site.git, worktree, onto, worker.base_sha, worker.current_prompt)
-        _keep_if_late(site, worker, resolve(site.git, worktree, "ORIG_HEAD"), (seen.head, onto), "rebase")
+        before = outcome.before if isinstance(outcome, Rebased) else resolve(site.git, worktree, "ORIG_HEAD")
+        _keep_if_late(site, worker, before, (seen.head, onto), "rebase")
         reached(Moment.REBASE_MOVED)
         if not isinstance(outcome, Conflicted):
             left = outcome.sha if outcome.sha != onto else None
