@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from llmc.core.landing.commit_message import first_line
 from llmc.core.landing.plan import (
     AcceptFacts,
@@ -110,7 +112,8 @@ def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork, known: str | No
     except (LlmcError, KeyboardInterrupt):
         _unstage(site, worker)
         raise
-    note_moved(git, source, root, branch, tip, made)
+    with suppress(LlmcError):  # it has landed: whoever fetches next learns of that
+        note_moved(git, source, root, branch, tip, made)
     if any(isinstance(step, Validate) and step.moves_worktree for step in plan.steps):
         forget_refs(git, root, _work_ref(worker))
     return made, plan.reviewed
