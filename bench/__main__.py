@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import llmc
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MEASUREMENTS)}; all without any")
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
     parser.add_argument("--markdown", metavar="FILE", help="write the tables there as a page")
+    parser.add_argument("--beside", metavar="DIR", type=Path, help="for landing: measure that checkout of LLMC too")
     words = parser.parse_args()
     unknown = sorted(set(words.names) - MEASUREMENTS.keys())
     if unknown:
@@ -43,7 +45,8 @@ def main() -> None:
     print("\n".join(f"{what}: {value}" for what, value in measured_on.items()))
     found: dict[str, list[Table]] = {}
     for name in words.names or MEASUREMENTS:
-        found[name] = MEASUREMENTS[name]()
+        measure = partial(landing.measure, beside=words.beside) if name == "landing" else MEASUREMENTS[name]
+        found[name] = measure()
         print("", *found[name], sep="\n\n", flush=True)
         measured_on["load after"] = load()
         _keep(words, measured_on, found)

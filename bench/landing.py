@@ -1,32 +1,35 @@
-"""`llmc add`, `llmc rebase` and `llmc accept` against the git commands that they cannot avoid.
+"""What changes a worker's branch, from `add` to `nuke`, against the git commands that it cannot avoid.
 
-One worker passes through all three in each round, and so does a worktree of bare git in the same repositories.
+One worker passes through all of them in each round, and so does a worktree of bare git beside the same repository.
+Another checkout of LLMC can be measured in the same rounds, with a worker and a root of its own.
 """
 
 from __future__ import annotations
 
+import compileall
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
 from bench.measure import spread
 from bench.report import Table
-from llmc.app import open_site
-from llmc.model import State, Work
-from llmc.root import Root
 from testing.large import make_large_repository
-from testing.roots import make_root, own_environment
+from testing.roots import own_environment
 
 FILES = 1000
+HERE = Path(__file__).resolve().parent.parent
+TRACKED = "+refs/heads/*:refs/remotes/origin/*"
 COLUMNS = ("", "git ms", "± git", "llmc ms", "± llmc", "x git", "± x", "commands of git", "of llmc")
+BESIDE_COLUMNS = ("", "its ms", "± its", "llmc ms", "± llmc", "llmc x it", "± x", "its commands", "of llmc")
 NOTE = (
     "git: nothing but the commands without which it cannot be done. llmc is a process of its own from its start to its"
     " end. The difference has two parts. Python and the modules of a command that changes something take their time,"
@@ -42,23 +45,48 @@ SCRIPTS = {
         tree=$(git merge-tree --write-tree origin/main bare/{name})
         made=$(git commit-tree -p origin/main -m work "$tree")
         git update-ref refs/bare/{name} "$made"
-        git -C {source} fetch -q {root}/.git refs/bare/{name}
+        git -C {source} fetch -q {clone} refs/bare/{name}
         git -C {source} merge -q --ff-only "$made"
         git -C {worktree} reset -q --hard "$made" """,
+    "reset": "git fetch -q origin; cd {worktree}; git reset -q --hard origin/main; git clean -q -f -d",
+    "nuke": "git worktree remove --force {worktree}; git branch -q -D bare/{name}",
 }
 """What is left of each when nothing is checked, recorded or kept."""
 
 Measured = Callable[[Callable[[], object]], float]
 
 
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A checkout of LLMC, with a root of its own."""
+
+    checkout: Path
+    root: Path
+
+    def run(self, *words: str) -> None:
+        llmc = [sys.executable, "-P", "-m", "llmc.cli.main", "--root", str(self.root), *words]
+        _run(llmc, self.root.parent, {**os.environ, "PYTHONPATH": str(self.checkout / "src")})
+
+    def worktree(self, name: str) -> Path:
+        return self.root / ".worktrees" / name
+
+    def wait_for_review(self, name: str) -> None:
+        """As if the agent had worked and the daemon had seen it. By the file: each checkout has code of its own."""
+        file = self.root / "state.json"
+        state = json.loads(file.read_bytes())
+        head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=self.worktree(name), text=True).strip()
+        state["workers"][name] |= {"work": "needs_review", "commit_sha": head}
+        file.write_text(json.dumps(state))
+
+
 @dataclass(slots=True)
 class Rounds:
     source: Path
-    root: Root
     bare: Path
-    taken: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
-    """For each command, what git and what llmc took."""
-    commands: dict[str, tuple[int, int]] = field(default_factory=dict)
+    installed: tuple[Installed, ...]
+    taken: dict[str, list[tuple[float, ...]]] = field(default_factory=dict)
+    """For each command, what git and what each LLMC took."""
+    commands: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """How often each of them ran git."""
 
     def count(self, number: int) -> None:
@@ -71,62 +99,85 @@ class Rounds:
         self.taken = {}
         with patch.dict(os.environ, {"PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}"}):
             self.play(number, lambda action: _ran(action, tally))
-        self.commands = {command: (int(git), int(ours)) for command, ((git, ours),) in self.taken.items()}
+        self.commands = {command: tuple(map(int, ran)) for command, (ran,) in self.taken.items()}
         self.taken = before
 
     def play(self, number: int, measured: Measured) -> None:
         name = f"worker{number}"
-        self._both("add", name, measured)
-        for worktree in (self.bare / f"bare-{name}", Path(self.root.worktree(name))):
-            _commit(worktree, f"{worktree.parent.name}{number}.txt")
-        self._wait_for_review(name)
+        self._each("add", name, measured)
+        self._work(name, "first")
+        for each in self.installed:
+            each.wait_for_review(name)
         _commit(self.source, f"upstream{number}.txt")
-        self._both("rebase", name, measured)
-        self._both("accept", name, measured)
+        self._each("rebase", name, measured)
+        self._each("accept", name, measured)
+        for command in ("reset", "nuke"):
+            self._work(name, command)
+            self._each(command, name, measured, "--yes")
 
-    def _both(self, command: str, name: str, measured: Measured) -> None:
-        parts = {"name": name, "worktree": self.bare / f"bare-{name}", "source": self.source, "root": self.root.path}
+    def _work(self, name: str, file: str) -> None:
+        for worktree in (self.bare / name, *(each.worktree(name) for each in self.installed)):
+            _commit(worktree, f"{worktree.parent.parent.name}-{name}-{file}.txt")
+
+    def _each(self, command: str, name: str, measured: Measured, *options: str) -> None:
+        """In turns, each first as often as the others."""
+        clone = self.bare / "clone"
+        parts = {"name": name, "worktree": self.bare / name, "source": self.source, "clone": clone}
         script = ["sh", "-ec", SCRIPTS[command].format(**parts)]
-        llmc = [sys.executable, "-P", "-m", "llmc.cli.main", "--root", self.root.path, command, name]
-        git, ours = (measured(partial(_run, argv, self.root.path)) for argv in (script, llmc))
-        self.taken.setdefault(command, []).append((git, ours))
-
-    def _wait_for_review(self, name: str) -> None:
-        """As if the agent had worked and the daemon had seen it."""
-        site = open_site(self.root)
-        commit = site.git.text(self.root.worktree(name), "rev-parse", "HEAD")
-
-        def change(state: State) -> State:
-            worker = replace(state.workers[name], work=Work.NEEDS_REVIEW, commit_sha=commit)
-            return replace(state, workers={**state.workers, name: worker})
-
-        site.ledger.state.transact(change)
+        actions = [partial(_run, script, clone)]
+        actions += [partial(each.run, command, name, *options) for each in self.installed]
+        rows = self.taken.setdefault(command, [])
+        turns = [(turn + len(rows)) % len(actions) for turn in range(len(actions))]
+        took = {turn: measured(actions[turn]) for turn in turns}
+        rows.append(tuple(took[turn] for turn in sorted(took)))
 
 
-def measure(files: int = FILES, rounds: int = 10) -> list[Table]:
+def measure(files: int = FILES, rounds: int = 10, beside: Path | None = None) -> list[Table]:
     with tempfile.TemporaryDirectory(prefix="llmc-b-", ignore_cleanup_errors=True) as directory:
         place = Path(directory)
         with own_environment(place / "home"):
-            source = make_large_repository(place / "source", files)
-            _run(["git", "reset", "-q", "--hard"], str(source))
-            played = Rounds(source, make_root(place / "llmc", source), place / "bare")
+            played = _prepared(place, files, beside)
             for number in range(rounds):
                 played.play(number, _timed)
             played.count(rounds)
-    rows = [(*_row(command, taken), *played.commands[command]) for command, taken in played.taken.items()]
-    return [Table(f"Commands against bare git, {files} files, {rounds} rounds", COLUMNS, rows, note=NOTE)]
+    title = f"{files} files, {rounds} rounds"
+    tables = [Table(f"Commands against bare git, {title}", COLUMNS, _rows(played, 0, 1), note=NOTE)]
+    if beside is not None:
+        tables.append(Table(f"Commands against those of {beside}, {title}", BESIDE_COLUMNS, _rows(played, 2, 1)))
+    return tables
+
+
+def _prepared(place: Path, files: int, beside: Path | None) -> Rounds:
+    source = make_large_repository(place / "source", files)
+    _run(["git", "reset", "-q", "--hard"], source)
+    clone = place / "bare" / "clone"
+    _run(["git", "clone", "-q", "--bare", "-c", f"remote.origin.fetch={TRACKED}", str(source), str(clone)], place)
+    checkouts = (HERE, beside) if beside is not None else (HERE,)
+    installed = tuple(Installed(each, place / f"llmc{number}") for number, each in enumerate(checkouts))
+    for each in installed:
+        compileall.compile_dir(each.checkout / "src", quiet=1)
+        each.run("init", "--source", str(source), "--target", str(each.root), "--branch", "main")
+    return Rounds(source, place / "bare", installed)
+
+
+def _rows(played: Rounds, floor: int, other: int) -> list[tuple[str | float, ...]]:
+    return [
+        (*_row(command, [(each[floor], each[other]) for each in taken]), ran[floor], ran[other])
+        for command, taken in played.taken.items()
+        for ran in [played.commands[command]]
+    ]
 
 
 def _row(command: str, taken: list[tuple[float, float]]) -> tuple[str | float, ...]:
-    git, ours = (spread([each[n] * 1000 for each in taken]) for n in (0, 1))
-    ratio = spread([ours / git for git, ours in taken])
-    return f"llmc {command}", git.median, git.between, ours.median, ours.between, ratio.median, ratio.between
+    floor, ours = (spread([each[n] * 1000 for each in taken]) for n in (0, 1))
+    ratio = spread([ours / floor for floor, ours in taken])
+    return f"llmc {command}", floor.median, floor.between, ours.median, ours.between, ratio.median, ratio.between
 
 
 def _commit(worktree: Path, name: str) -> None:
     (worktree / name).write_text(f"{name}\n")
-    _run(["git", "add", "--all"], str(worktree))
-    _run(["git", "commit", "-q", "-m", f"Add {name}"], str(worktree))
+    _run(["git", "add", "--all"], worktree)
+    _run(["git", "commit", "-q", "-m", f"Add {name}"], worktree)
 
 
 def _timed(action: Callable[[], object]) -> float:
@@ -141,5 +192,5 @@ def _ran(action: Callable[[], object], tally: Path) -> int:
     return len(tally.read_text().splitlines())
 
 
-def _run(argv: list[str], cwd: str) -> None:
-    subprocess.run(argv, cwd=cwd, check=True, stdout=subprocess.DEVNULL)
+def _run(argv: list[str], cwd: Path, env: Mapping[str, str] | None = None) -> None:
+    subprocess.run(argv, cwd=cwd, env=env, check=True, stdout=subprocess.DEVNULL)

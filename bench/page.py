@@ -16,8 +16,8 @@ is unfair to none. Times do not travel to another machine; ratios do, more or le
 versions of `bench/peers.json`, run in a directory and a home of their own and only on this machine, and start no real
 agent: what they do once agents run is not on this page.
 
-`make bench BENCH_ARGS="delivery --json FILE"` measures one part and keeps the figures; `make peers` only installs the
-other programs.
+`make bench BENCH_ARGS="delivery --json FILE"` measures one part and keeps the figures; `BENCH_ARGS="landing --beside
+DIR"` compares with another checkout of LLMC; `make peers` only installs the other programs.
 """
 
 

@@ -43,6 +43,18 @@ def test_a_measurement_gives_tables_of_sane_figures(name: str) -> None:
         assert any(figure > 0 for figure in figures), str(table)
 
 
+MOST_COMMANDS_OF_GIT = {"llmc add": 6, "llmc rebase": 18, "llmc accept": 42, "llmc reset": 18, "llmc nuke": 16}
+"""Each question is another process: facts are gathered once and handed on."""
+
+
+@pytest.mark.timeout(600)  # a hundred commands of two checkouts, maybe on a busy machine
+def test_two_checkouts_are_measured_side_by_side_and_run_git_no_more_than_they_have_to() -> None:
+    alone, beside = landing.measure(files=100, rounds=1, beside=landing.HERE)
+    ran = {str(row[0]): int(row[-1] or 0) for row in alone.rows}
+    assert {str(row[0]): row[-2:] for row in beside.rows} == {name: (count, count) for name, count in ran.items()}
+    assert {name: count for name, count in ran.items() if count > MOST_COMMANDS_OF_GIT[name]} == {}
+
+
 def test_the_page_has_every_table_with_the_machine_and_what_is_over_a_limit() -> None:
     slow = Verdict("a delivery", 3.0, 1.5, "x tmux")
     table = Table("Delivery", ("", "ms"), [("1 KiB", 2.0), ("1 MiB", None)], (slow,), "Ten rounds.")

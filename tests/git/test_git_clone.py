@@ -16,6 +16,8 @@ from llmc.git.clone import (
     clone_source,
     fetch_source,
     has_lfs,
+    note_moved,
+    same_or_fetched,
 )
 from llmc.git.failure import GitError
 from llmc.git.repository import heads, is_bare, is_shallow, resolve
@@ -171,6 +173,28 @@ def test_fetch_brings_the_new_tip(git, source, root):
 def test_fetch_follows_rewritten_history(git, source, root):
     source.run("commit", "--quiet", "--amend", "-m", "rewritten")
     assert fetch_source(git, source.path, root.path, "main") == source.sha()
+
+
+def test_a_tip_that_was_fetched_is_asked_about_and_fetched_again_only_when_it_moved(git, source, root):
+    tip = fetch_source(git, source.path, root.path, "main")
+    shutil.rmtree(f"{root.path}/.git/refs/remotes")
+    assert same_or_fetched(git, source.path, root.path, "main", tip) == tip
+    assert resolve(git, root.path, "origin/main") is None, "nothing was fetched"
+    sha = source.commit_file("new", "x")
+    assert same_or_fetched(git, source.path, root.path, "main", tip) == sha == root.sha("origin/main")
+    assert same_or_fetched(git, source.path, root.path, "main", None) == sha
+
+
+@pytest.mark.parametrize("fetched", [False, True], ids=["alone", "while somebody fetches"])
+def test_a_branch_that_llmc_moved_is_known_as_after_a_fetch(git, source, root, fetched):
+    old = fetch_source(git, source.path, root.path, "main")
+    new = source.commit_file("new", "x")
+    root.run("fetch", "--quiet", source.path, "main")
+    newest = source.commit_file("newer", "x") if fetched else new
+    if fetched:
+        fetch_source(git, source.path, root.path, "main")
+    note_moved(git, source.path, root.path, "main", old, new)
+    assert root.sha("origin/main") == root.sha("refs/llmc/upstream/main") == newest
 
 
 def test_fetches_at_the_same_time_agree(git, source, root):

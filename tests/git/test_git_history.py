@@ -9,9 +9,10 @@ from llmc.git.history import (
     diff_stat,
     diff_text,
     is_ancestor,
-    log_messages,
     merge_base,
     merged_elsewhere,
+    messages_of,
+    own_commits,
     patch_id,
 )
 
@@ -43,8 +44,8 @@ def test_commits_and_messages_are_oldest_first(git, source):
     shas = [source.commit("one\n\nbody\n\n- ümläut"), source.commit("two")]
     assert commits_ahead(git, source.path, base, "HEAD") == shas
     assert commits_ahead(git, source.path, "HEAD", base) == []
-    assert log_messages(git, source.path, base, "HEAD") == ("one\n\nbody\n\n- ümläut", "two")
-    assert log_messages(git, source.path, "HEAD", "HEAD") == ()
+    assert messages_of(own_commits(git, source.path, "HEAD", base)) == ("one\n\nbody\n\n- ümläut", "two")
+    assert own_commits(git, source.path, "HEAD", "HEAD") == ()
 
 
 def test_diffs(git, source):

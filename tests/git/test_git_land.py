@@ -10,6 +10,7 @@ from llmc.git.land import (
     LandLostError,
     LandRefusedError,
     LocalChangesError,
+    signs,
     squash,
 )
 from llmc.git.runner import Git
@@ -38,9 +39,8 @@ def try_land(git, source, root, work):
 
 
 def as_one(git, root, base, head, message):
-    return squash(
-        git, root.path, f"{head}^{{tree}}", base, root.run("rev-list", f"{base}..{head}").split()[-1], message
-    )
+    first = root.run("rev-list", f"{base}..{head}").split()[-1]
+    return squash(git, root.path, f"{head}^{{tree}}", base, first, message, signed=signs(git, root.path))
 
 
 def everything(repo):

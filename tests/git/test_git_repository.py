@@ -18,6 +18,7 @@ from llmc.git.repository import (
     is_bare,
     is_shallow,
     list_worktrees,
+    lookup,
     operations,
     require_commit,
     resolve,
@@ -136,6 +137,11 @@ def test_branch_named_like_a_tag_is_the_branch(git, source):
     second = source.commit_file("new", "x")
     assert branch_tip(git, source.path, "main") == second != first
     assert current_branch(git, source.path) == "main"
+
+
+def test_several_names_are_looked_up_at_once(git, source):
+    names = ("refs/heads/main^{commit}", "refs/heads/none^{commit}", "HEAD^{tree}", "main:README^{commit}")
+    assert lookup(git, source.path, *names) == (source.sha(), None, source.sha("HEAD^{tree}"), None)
 
 
 def test_current_branch(git, source):

@@ -208,7 +208,7 @@ def begun_accept(story: Story) -> str:
     site.ledger.apply("adam", ev.AcceptAsked(site.now(), None))
     site.ledger.apply("adam", ev.StepBegun(site.now(), site.worker("adam").pending[0].id))
     tip = story.git("rev-parse", "main")
-    made = squash(site.git, story.root.path, f"{head}^{{tree}}", tip, head, "Add a")
+    made = squash(site.git, story.root.path, f"{head}^{{tree}}", tip, head, "Add a", signed=False)
     noted = "refs/llmc/accept/adam/commit"
     site.git.run(story.root.path, "update-ref", noted, made)
     land(site.git, str(story.repository), story.root.path, "main", tip, noted)
@@ -336,7 +336,7 @@ def test_a_commit_between_the_backup_and_the_rebase_is_kept(
     to_review(story)
     made: list[str] = []
 
-    def last_moment(*words: Any) -> str | None:
+    def last_moment(*words: Any) -> rebase.Base:
         base = own_base(*words)
         made.append(commit_late(story, detached=detached))
         return base

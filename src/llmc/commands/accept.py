@@ -43,8 +43,10 @@ def run(app: App, args: Namespace) -> Result:
 
 def _accept(site: Site, name: str, wanted: MergeWork) -> Result:
     with acting_for(site, name) as worker:
-        newest_tip(site)
-        settled = decide_and_run(site, name, ev.AcceptAsked(site.now(), wanted.message, wanted.changed, wanted.tree))
+        tip = newest_tip(site)
+        settled = decide_and_run(
+            site, name, ev.AcceptAsked(site.now(), wanted.message, wanted.changed, wanted.tree), tip
+        )
     if settled.merged is None:
         raise settled.refusal or LlmcError(f"{name} was not accepted", f"see `llmc explain {name}`")
     merged, reviewed, branch = settled.merged.sha, settled.merged.reviewed, site.config.repo.branch

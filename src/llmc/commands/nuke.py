@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from llmc.app import App
 from llmc.care.acting import newest_tip
-from llmc.commands.shared.losses import describe_loss, not_kept, note_of_foreign
+from llmc.commands.shared.losses import find_loss, note_of_foreign
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.which_workers import named_workers
 from llmc.core.lifecycle import events as ev
@@ -19,26 +19,27 @@ from llmc.site import Site
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     names = named_workers(site, args, "nuke")
-    _learn_what_landed(site)
-    losses = {name: describe_loss(site, site.worker(name)) for name in names}
-    losing = {name: loss for name, loss in losses.items() if loss}
-    gone = {name: left for name in names if (left := not_kept(site, site.worker(name)))}
+    tip = _learn_what_landed(site)
+    losses = {name: find_loss(site, site.worker(name)) for name in names}
+    losing = {name: loss.words for name, loss in losses.items() if loss.words}
+    gone = {name: loss.not_kept for name, loss in losses.items() if loss.not_kept}
     if losing and not app.console.confirm(f"{_listed(losing)}. Remove them? {_promise(gone)}"):
         raise LlmcError(f"{_listed(losing)}; nothing was removed", f"say --yes to remove them. {_promise(gone)}")
     foreign = "".join(note_of_foreign(site, site.worker(name)) for name in names)
     site.panes()
     for name in names:
         with site.acting_for(name):
-            settled = decide_and_run(site, name, ev.RemovalAsked(site.now()))
+            settled = decide_and_run(site, name, ev.RemovalAsked(site.now()), tip)
         if settled.refusal is not None:
             raise settled.refusal
     return Result(_told(names, losing, gone) + foreign, {"removed": names, "not_kept": gone})
 
 
-def _learn_what_landed(site: Site) -> None:
+def _learn_what_landed(site: Site) -> str | None:
     """From the user's own repository: the clone's name for its branch may be old, or moved by an agent."""
     with suppress(LlmcError):
-        newest_tip(site)
+        return newest_tip(site)
+    return None
 
 
 def _told(names: list[str], losing: dict[str, str], gone: dict[str, str]) -> str:

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip
-from llmc.commands.shared.losses import describe_loss, note_of_foreign
+from llmc.commands.shared.losses import find_loss, note_of_foreign
 from llmc.commands.shared.result import Result
 from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
@@ -16,11 +16,10 @@ from llmc.perform.steps import decide_and_run
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     with acting_for(site, args.worker) as worker:
-        loss, foreign = describe_loss(site, worker), note_of_foreign(site, worker)
+        loss, foreign = find_loss(site, worker).words, note_of_foreign(site, worker)
         if loss and not app.console.confirm(f"{worker.name} has {loss}. Reset it? A backup is kept."):
             raise LlmcError(f"{worker.name} has {loss}; nothing was changed", "say --yes to reset it; a backup is kept")
-        newest_tip(site)
-        settled = decide_and_run(site, worker.name, ev.ResetAsked(site.now()))
+        settled = decide_and_run(site, worker.name, ev.ResetAsked(site.now()), newest_tip(site))
     if settled.refusal is not None:
         raise settled.refusal
     after = site.worker(args.worker)

@@ -8,7 +8,7 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.care.acting import acting_for
 from llmc.care.catch_up import catch_up
-from llmc.commands.shared.losses import describe_loss, note_of_foreign
+from llmc.commands.shared.losses import find_loss, note_of_foreign
 from llmc.commands.shared.result import Result
 from llmc.core.display import age
 from llmc.core.lifecycle import events as ev
@@ -40,7 +40,7 @@ def run(app: App, args: Namespace) -> Result:
     if not backups:
         raise LlmcError(f"there is no backup of {name}", "`llmc undo --list` shows all there are")
     with acting_for(site, name) as worker:
-        loss, foreign = describe_loss(site, worker), note_of_foreign(site, worker)
+        loss, foreign = find_loss(site, worker).words, note_of_foreign(site, worker)
         if loss and not app.console.confirm(f"{name} has {loss}. Put the backup in its place? A backup is kept."):
             raise LlmcError(f"{name} has {loss}; nothing was changed", "say --yes; what it has now is backed up too")
         make_it_ours(site, worker)

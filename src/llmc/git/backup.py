@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from llmc.errors import LlmcError
@@ -10,17 +11,9 @@ from llmc.git.failure import GitError
 from llmc.git.hidden import whole_status
 from llmc.git.history import is_ancestor
 from llmc.git.own_view import WORKTREES
-from llmc.git.parse import StatusEntry, StatusKind, decode, encode
+from llmc.git.parse import StatusEntry, StatusKind, WorktreeStatus, decode, encode
 from llmc.git.rebase import rebase_in_progress
-from llmc.git.repository import (
-    branch_tip,
-    current_branch,
-    git_paths,
-    operations,
-    require_commit,
-    resolve,
-    status,
-)
+from llmc.git.repository import branch_tip, git_paths, operations, require_commit, resolve
 from llmc.git.runner import LLMC_IDENTITY, LONG, Git
 from llmc.git.snapshot import put_back, take
 from llmc.git.worktree import reset_in_place
@@ -42,12 +35,15 @@ def make_backup(
     reason: str = "",
     safe_sha: str | None = None,
     task: str = "",
+    seen: WorktreeStatus | None = None,
 ) -> Backup | None:
     """Keeps HEAD, the worker's branch, the index, every file that is not ignored, and an unfinished rebase or merge.
 
     Touches nothing in the worktree. None when there is nothing to lose: all is clean and within `safe_sha`.
+    `seen` is what its status said a moment ago, if somebody has asked.
     """
-    plan = replace(_look(git, worktree, worker, at_unix, branch or f"llmc/{worker}", reason), task=task)
+    seen = seen or whole_status(git, worktree)
+    plan = replace(_look(git, worktree, seen, worker, at_unix, branch or f"llmc/{worker}", reason), task=task)
     tips = _tips(git, worktree, plan)
     if not plan.has_files and safe_sha and all(is_ancestor(git, worktree, tip, safe_sha) for tip in tips):
         return None
@@ -81,9 +77,9 @@ def backup_commit(
     return _store(git, root, plan, f"{sha}^{{tree}}", [sha])
 
 
-def left_out_of_backup(git: Git, worktree: str) -> tuple[str, ...]:
+def left_out_of_backup(entries: Iterable[StatusEntry]) -> tuple[str, ...]:
     """Repositories inside the worktree, submodules with changes too: git cannot keep their files in another one."""
-    return tuple(each.path for each in status(git, worktree) if _is_nested(each) or each.inner)
+    return tuple(each.path for each in entries if _is_nested(each) or each.inner)
 
 
 def same_content(git: Git, root: str, one: Backup, other: Backup) -> bool:
@@ -92,9 +88,11 @@ def same_content(git: Git, root: str, one: Backup, other: Backup) -> bool:
     return shas[0] == shas[1]
 
 
-def _look(git: Git, worktree: str, worker: str, at_unix: float, branch: str, reason: str) -> Backup:
-    head = require_commit(git, worktree, "HEAD")
-    dirty = whole_status(git, worktree)
+def _look(
+    git: Git, worktree: str, seen: WorktreeStatus, worker: str, at_unix: float, branch: str, reason: str
+) -> Backup:
+    head = seen.head or require_commit(git, worktree, "HEAD")
+    dirty = seen.entries
     nested = [each.path for each in dirty if _is_nested(each)]
     return Backup(
         ref="",
@@ -103,9 +101,9 @@ def _look(git: Git, worktree: str, worker: str, at_unix: float, branch: str, rea
         at_unix=at_unix,
         reason=reason,
         head_sha=head,
-        on_branch=current_branch(git, worktree),
+        on_branch=seen.branch,
         branch=branch,
-        branch_sha=branch_tip(git, worktree, branch) or head,
+        branch_sha=head if seen.branch == branch else branch_tip(git, worktree, branch) or head,
         dirty=tuple(each.path for each in dirty if each.path not in nested),
         left_out=(*nested, *(each.path for each in dirty if each.inner)),
         has_files=bool(dirty or operations(git, worktree)),

@@ -10,7 +10,7 @@ from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.own_view import has_view, is_current, view_of, write_view
 from llmc.git.parse import nul_fields
-from llmc.git.repository import HEADS, branch_tip, common_dir, heads, require_commit, resolve, uses_lfs
+from llmc.git.repository import HEADS, branch_tip, common_dir, heads, require_commit, uses_lfs
 from llmc.git.runner import LONG, Git
 
 REMOTE = "origin"
@@ -188,14 +188,25 @@ def fetch_source(git: Git, source: str, root: str, branch: str) -> str:
         "--no-auto-maintenance",
     )
     refspecs = [f"+{HEADS}{branch}:{names}{branch}" for names in (UPSTREAM, TRACKING)]
-    before = resolve(git, root, UPSTREAM + branch)
     done = git.run(root, *args, "--", source, *refspecs, check=False, timeout=LONG)
     # Two fetches at once: the slower one finds the ref already moved, which is all that it wanted.
-    if not done.ok and "cannot lock ref" in done.complaint and resolve(git, root, UPSTREAM + branch) != before:
+    if not done.ok and "cannot lock ref" in done.complaint:
         done = git.run(root, *args, "--", source, *refspecs, check=False, timeout=LONG)
     if not done.ok:
         raise _why_not_fetched(source, branch, GitError(args, done.complaint, done.code))
     return require_commit(git, root, UPSTREAM + branch)
+
+
+def same_or_fetched(git: Git, source: str, root: str, branch: str, tip: str | None) -> str:
+    """As `fetch_source`, for whoever has fetched already: the branch is where it was then, as a rule."""
+    return tip if tip and branch_tip(git, source, branch) == tip else fetch_source(git, source, root, branch)
+
+
+def note_moved(git: Git, source: str, root: str, branch: str, old: str, new: str) -> None:
+    """After LLMC itself has moved the user's branch to a commit of the clone: what a fetch would do, without one."""
+    orders = "".join(f"update {names}{branch} {new} {old}\n" for names in (UPSTREAM, TRACKING))
+    if not git.run(root, "update-ref", "--stdin", stdin=orders.encode(), check=False).ok:
+        fetch_source(git, source, root, branch)  # somebody else did meanwhile
 
 
 def peek_source(git: Git, source: str, root: str, branch: str) -> str:

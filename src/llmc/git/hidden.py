@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from llmc.git.parse import StatusEntry, encode, nul_fields, parse_status
+from llmc.git.parse import WorktreeStatus, encode, nul_fields, parse_worktree_status
 from llmc.git.repository import git_paths, raw_status
 from llmc.git.runner import LONG, Git
 
@@ -31,14 +31,14 @@ def reveal(git: Git, worktree: str, paths: tuple[str, ...], env: Mapping[str, st
         git.run(worktree, "update-index", option, "-z", "--stdin", stdin=names, env=env, timeout=LONG)
 
 
-def whole_status(git: Git, worktree: str) -> tuple[StatusEntry, ...]:
-    """As `status`, and nothing is hidden."""
+def whole_status(git: Git, worktree: str) -> WorktreeStatus:
+    """Where the worktree stands and what in it is not committed; nothing is hidden."""
     hidden = hidden_files(git, worktree)
     if not hidden:
-        return parse_status(raw_status(git, worktree))
+        return parse_worktree_status(raw_status(git, worktree))
     with _copied_index(git, worktree) as env:
         reveal(git, worktree, hidden, env)
-        return parse_status(raw_status(git, worktree, env))
+        return parse_worktree_status(raw_status(git, worktree, env))
 
 
 @contextmanager

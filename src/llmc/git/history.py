@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from llmc.core.landing.commit_message import without_controls
-from llmc.git.parse import FileStat, decode, nul_fields, parse_numstat
-from llmc.git.repository import branch_tip, resolve
+from llmc.git.parse import FileStat, nul_fields, parse_numstat
+from llmc.git.repository import HEADS, lookup
 from llmc.git.runner import LLMC_IDENTITY, Git
 
 # Nothing that somebody configured may come between a change and whoever judges it: no driver, and every file whole.
@@ -20,8 +21,8 @@ def is_ancestor(git: Git, cwd: str, ancestor: str, descendant: str) -> bool:
 
 def is_on_branch(git: Git, repository: str, branch: str, sha: str) -> bool:
     """Whether the branch has the commit, which the repository need not even know."""
-    tip, known = branch_tip(git, repository, branch), resolve(git, repository, sha)
-    return tip is not None and known is not None and is_ancestor(git, repository, known, tip)
+    tip, known = lookup(git, repository, f"{HEADS}{branch}^{{commit}}", f"{sha}^{{commit}}")
+    return tip is not None and known is not None and (tip == known or is_ancestor(git, repository, known, tip))
 
 
 def merge_base(git: Git, cwd: str, one: str, other: str) -> str | None:
@@ -35,11 +36,39 @@ def commits_ahead(git: Git, cwd: str, base: str, head: str) -> list[str]:
     return git.text(cwd, "rev-list", "--reverse", "--topo-order", f"{base}..{head}", "--").split()
 
 
-def log_messages(git: Git, cwd: str, base: str, head: str) -> tuple[str, ...]:
-    """The whole message of every commit ahead of `base`, oldest first; merges have nothing to say."""
-    order = ("--no-merges", "--reverse", "--topo-order")
-    log = ("log", "-z", *order, "--encoding=UTF-8", "--no-show-signature", "--format=tformat:%B")
-    return tuple(message.rstrip("\n") for message in nul_fields(git.run(cwd, *log, f"{base}..{head}", "--").out))
+@dataclass(frozen=True, slots=True)
+class Commit:
+    sha: str
+    parents: tuple[str, ...]
+    author: Mapping[str, str]
+    """The variables that make git write the same one again, without control characters."""
+    message: str
+
+
+_FORMAT = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%ad%x00%B"
+_LOG = ("log", "-z", "--encoding=UTF-8", "--no-show-signature", "--date=raw", _FORMAT)
+
+
+def own_commits(git: Git, cwd: str, head: str, *others: str) -> tuple[Commit, ...]:
+    """What `head` has and none of the others has, oldest first."""
+    without = [f"^{other}" for other in others]
+    fields = iter(nul_fields(git.run(cwd, *_LOG, "--reverse", "--topo-order", head, *without, "--").out))
+    return tuple(_commit(*each) for each in zip(*[fields] * 6, strict=True))
+
+
+def messages_of(commits: Iterable[Commit]) -> tuple[str, ...]:
+    """The whole message of each; merges have nothing to say."""
+    return tuple(commit.message.rstrip("\n") for commit in commits if len(commit.parents) < 2)
+
+
+def author_of(git: Git, cwd: str, commit: str) -> Mapping[str, str]:
+    return _commit(*nul_fields(git.run(cwd, *_LOG, "--max-count=1", commit, "--").out)).author
+
+
+def _commit(sha: str, parents: str, name: str, email: str, date: str, message: str) -> Commit:
+    name, email = without_controls(name).strip(), without_controls(email).strip()
+    named = {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email} if name else {}
+    return Commit(sha, tuple(parents.split()), named | {"GIT_AUTHOR_DATE": f"@{date}"}, message)
 
 
 def changed_files(git: Git, cwd: str, base: str, head: str) -> tuple[str, ...]:
@@ -109,12 +138,3 @@ def as_child_of(git: Git, cwd: str, tree: str, parent: str | None) -> str:
     lineage = ("-p", parent) if parent else ()
     args = ("commit-tree", "--no-gpg-sign", *lineage, "-F", "-", tree)
     return git.text(cwd, *args, stdin=b"for comparison\n", env=LLMC_IDENTITY | dates)
-
-
-def author_of(git: Git, cwd: str, commit: str) -> dict[str, str]:
-    """The author as the variables that make git write the same one again, without control characters."""
-    args = ("show", "--no-patch", "--no-show-signature", "--encoding=UTF-8", "--date=raw", "--format=%an%x00%ae%x00%ad")
-    name, email, date = decode(git.run(cwd, *args, commit, "--").out).removesuffix("\n").split("\0")
-    name, email = without_controls(name).strip(), without_controls(email).strip()
-    named = {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email} if name else {}
-    return named | {"GIT_AUTHOR_DATE": f"@{date}"}

@@ -52,6 +52,26 @@ class Unmerged:
     worktree_mode: str
 
 
+@dataclass(frozen=True, slots=True)
+class WorktreeStatus:
+    """All that one `git status` tells."""
+
+    head: str | None
+    """None before the first commit."""
+    branch: str | None
+    """None when HEAD is detached."""
+    entries: tuple[StatusEntry, ...]
+
+
+def parse_worktree_status(raw: bytes) -> WorktreeStatus:
+    """Reads the output that `parse_status` reads, with what `--branch` adds to it."""
+    told = dict(field[2:].split(" ", 1) for field in nul_fields(raw) if field.startswith("# branch."))
+    head, branch = told["branch.oid"], told["branch.head"]
+    return WorktreeStatus(
+        None if head == "(initial)" else head, None if branch == "(detached)" else branch, parse_status(raw)
+    )
+
+
 def parse_status(raw: bytes) -> tuple[StatusEntry, ...]:
     """Reads `git status --porcelain=v2 -z --no-renames`."""
     return tuple(_status_entry(record) for record in nul_fields(raw) if not record.startswith("# "))

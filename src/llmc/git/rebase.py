@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
@@ -10,7 +10,7 @@ from llmc.git.history import is_ancestor, merge_base
 from llmc.git.merge_tree import merge_in_memory
 from llmc.git.parse import decode, nul_fields
 from llmc.git.replay import has_merges, join, merge_from, replay, tree_of
-from llmc.git.repository import HEADS, current_branch, git_paths, require_commit, resolve
+from llmc.git.repository import HEADS, git_paths, lookup, require_commit, resolve
 from llmc.git.runner import LONG, Git
 from llmc.host.base import Completed
 
@@ -56,6 +56,8 @@ class Rebased:
     sha: str
     joined: bool = False
     """Its commits became one: replayed one by one they would have ended in other content."""
+    before: str | None = field(default=None, compare=False)
+    """What git found there when it began, if it had anything to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,29 +82,33 @@ class RebaseProgress:
     """How many commits come after it."""
 
 
-def would_conflict(git: Git, cwd: str, onto: str, head: str, base: str | None = None) -> Clean | Conflicts:
-    """Merges in memory, touching nothing. A rebase of several commits may still stop where this is clean.
+@dataclass(frozen=True, slots=True)
+class Base:
+    """Where the worker's own commits begin; `sha` is None when the histories share nothing."""
 
-    `base` is where the work of `head` begins, if that is not what the two share: see `own_base`.
-    """
-    if base is not None and base != merge_base(git, cwd, onto, head):
-        merged = merge_from(git, cwd, base, onto, head)
-    else:
+    sha: str | None = None
+    is_shared: bool = True
+    """Git itself would merge from there."""
+
+
+def would_conflict(git: Git, cwd: str, onto: str, head: str, base: Base | None = None) -> Clean | Conflicts:
+    """Merges in memory, touching nothing. A rebase of several commits may still stop where this is clean."""
+    if base is None or base.sha is None or base.is_shared:
         merged = merge_in_memory(git, cwd, onto, head)
+    else:
+        merged = merge_from(git, cwd, base.sha, onto, head)
     return Conflicts(tuple(clash.path for clash in merged.clashes)) if merged.clashes else Clean(merged.tree)
 
 
-def own_base(git: Git, cwd: str, onto: str, head: str, recorded: str | None) -> str | None:
-    """Where the worker's own commits begin. None when the histories share nothing.
-
-    Usually what the two share. But a user may have rewritten the branch since: then commits that were part of it when
-    the work began are in the worker's history only, and they are not its work.
+def own_base(git: Git, cwd: str, onto: str, head: str, recorded: str | None) -> Base:
+    """Usually what the two share. But a user may have rewritten the branch since: then commits that were part of
+    it when the work began are in the worker's history only, and they are not its work.
     """
     shared = merge_base(git, cwd, onto, head)
-    known = resolve(git, cwd, recorded) if recorded else None
+    known = resolve(git, cwd, recorded) if recorded and recorded != shared else None
     if known is None or known == shared or not is_ancestor(git, cwd, known, head):
-        return shared
-    return known if shared is None or is_ancestor(git, cwd, shared, known) else shared
+        return Base(shared)
+    return Base(known, is_shared=False) if shared is None or is_ancestor(git, cwd, shared, known) else Base(shared)
 
 
 def rebase_onto(
@@ -114,18 +120,19 @@ def rebase_onto(
     """
     if rebase_in_progress(git, worktree):
         raise RebaseRefusedError(f"{worktree} is in the middle of a rebase", "finish or abort it first")
-    if current_branch(git, worktree) is None:
+    asked = (f"{onto}^{{commit}}", f"{onto}^{{tree}}", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+    target, target_tree, head, branch = git.text(worktree, "rev-parse", *asked).split("\n")
+    if not branch.startswith(HEADS):
         raise RebaseRefusedError(f"{worktree} has no branch checked out", "check out the worker's branch there first")
-    target, head = require_commit(git, worktree, onto), require_commit(git, worktree, "HEAD")
     base = own_base(git, worktree, target, head, recorded_base)
-    if base == target:
+    if base.sha == target:
         return Rebased(head)
-    if base is None:
+    if base.sha is None:
         return _replayed_by_git(git, worktree, target)
     whole = would_conflict(git, worktree, target, head, base)
     if isinstance(whole, Conflicts):
-        return _with_conflicts(git, worktree, target, head, base, task)
-    made = replay(git, worktree, base, head, target, whole.tree, task)
+        return _with_conflicts(git, worktree, target, head, base.sha, task)
+    made = replay(git, worktree, base.sha, head, target, target_tree, whole.tree, task)
     moved = _replayed_by_git(git, worktree, "--onto", made.tip, head)
     return replace(moved, joined=made.joined) if isinstance(moved, Rebased) else moved
 
@@ -172,7 +179,8 @@ def _outcome(git: Git, worktree: str, done: Completed) -> Rebased | Conflicted:
         done = _rebase(git, worktree, "--continue")
     if progress or not done.ok:
         raise GitError(("rebase",), done.complaint, done.code)
-    return Rebased(require_commit(git, worktree, "HEAD"))
+    head, before = lookup(git, worktree, "HEAD^{commit}", "ORIG_HEAD^{commit}")
+    return Rebased(head or require_commit(git, worktree, "HEAD"), before=before)
 
 
 def unmerged_files(git: Git, worktree: str) -> tuple[str, ...]:

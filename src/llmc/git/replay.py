@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from llmc.core.landing.commit_message import message_for
-from llmc.git.history import as_child_of, author_of, changed_files, log_messages
+from llmc.git.history import Commit, as_child_of, changed_files, messages_of, own_commits
 from llmc.git.merge_tree import Merge, merge_in_memory
-from llmc.git.parse import decode, encode
+from llmc.git.parse import encode
 from llmc.git.runner import Git
 
 
@@ -35,21 +35,22 @@ def _sharing(git: Git, cwd: str, base: str, commit: str) -> str:
     return as_child_of(git, cwd, f"{commit}^{{tree}}", root)
 
 
-def replay(git: Git, cwd: str, base: str, head: str, onto: str, tree: str, task: str) -> Replayed:
-    """The work of `base..head` on `onto`, with exactly the tree that merging all of it at once has given."""
-    target = tree_of(git, cwd, onto)
+def replay(git: Git, cwd: str, base: str, head: str, onto: str, target: str, tree: str, task: str) -> Replayed:
+    """The work of `base..head` on `onto`, whose tree is `target`.
+
+    Ends with exactly the tree that merging all of it at once has given.
+    """
     if tree == target:
         return Replayed(onto)
-    commits = _own_commits(git, cwd, base, head, onto)
-    tip = _one_by_one(git, cwd, commits, onto, target, tree)
+    commits = own_commits(git, cwd, head, base, onto)
+    tip = _one_by_one(git, cwd, commits, base, onto, target, tree)
     return Replayed(tip) if tip else Replayed(join(git, cwd, base, head, onto, tree, task), joined=True)
 
 
 def join(git: Git, cwd: str, base: str, head: str, onto: str, tree: str, task: str) -> str:
     """All of the work as one commit, with the message that it would land with."""
-    messages = list(log_messages(git, cwd, base, head))
-    first = git.text(cwd, "rev-list", "--reverse", "--topo-order", head, f"^{base}", "--").split()[0]
-    return _commit(git, cwd, tree, onto, first, message_for(messages, task))
+    commits = own_commits(git, cwd, head, base)
+    return _commit(git, cwd, tree, onto, commits[0], message_for(list(messages_of(commits)), task))
 
 
 def has_merges(git: Git, cwd: str, base: str, head: str) -> bool:
@@ -60,32 +61,28 @@ def tree_of(git: Git, cwd: str, commit: str) -> str:
     return git.text(cwd, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")
 
 
-def _own_commits(git: Git, cwd: str, base: str, head: str, onto: str) -> list[list[str]]:
-    """Each with its parents, oldest first, merges left out."""
-    order = ("--reverse", "--topo-order", "--no-merges", "--parents")
-    return [line.split() for line in git.text(cwd, "rev-list", *order, head, f"^{base}", f"^{onto}", "--").splitlines()]
-
-
-def _one_by_one(git: Git, cwd: str, commits: list[list[str]], onto: str, target: str, wanted: str) -> str | None:
+def _one_by_one(
+    git: Git, cwd: str, commits: tuple[Commit, ...], base: str, onto: str, target: str, wanted: str
+) -> str | None:
     """The tip of the replayed commits; None when one of them does not apply, or all of them end elsewhere."""
+    if [commit.parents for commit in commits] == [(base,)]:
+        return _commit(git, cwd, wanted, onto, commits[0], commits[0].message)
     tip, tree = onto, target
-    for commit, *parents in commits:
-        if not parents:
+    for commit in commits:
+        if len(commit.parents) > 1:
+            continue
+        if not commit.parents:
             return None
-        merged = merge_in_memory(git, cwd, as_child_of(git, cwd, tree, parents[0]), commit)
+        parent = commit.parents[0]
+        merged = merge_in_memory(git, cwd, as_child_of(git, cwd, tree, parent), commit.sha)
         if merged.clashes:
             return None
         # A commit that was empty from the start says something; one that became empty is on the branch already.
-        if merged.tree != tree or not changed_files(git, cwd, parents[0], commit):
-            tip, tree = _copy(git, cwd, commit, merged.tree, tip), merged.tree
+        if merged.tree != tree or not changed_files(git, cwd, parent, commit.sha):
+            tip, tree = _commit(git, cwd, merged.tree, tip, commit, commit.message), merged.tree
     return tip if tree == wanted else None
 
 
-def _copy(git: Git, cwd: str, commit: str, tree: str, parent: str) -> str:
-    log = ("log", "--max-count=1", "--encoding=UTF-8", "--no-show-signature", "--format=format:%B")
-    return _commit(git, cwd, tree, parent, commit, decode(git.run(cwd, *log, commit, "--").out))
-
-
-def _commit(git: Git, cwd: str, tree: str, parent: str, author_commit: str, message: str) -> str:
+def _commit(git: Git, cwd: str, tree: str, parent: str, authored: Commit, message: str) -> str:
     args = ("-c", "i18n.commitEncoding=UTF-8", "commit-tree", "--no-gpg-sign", "-p", parent, "-F", "-", tree)
-    return git.text(cwd, *args, stdin=encode(message), env=author_of(git, cwd, author_commit))
+    return git.text(cwd, *args, stdin=encode(message), env=authored.author)

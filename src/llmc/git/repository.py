@@ -12,7 +12,7 @@ from enum import StrEnum
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.own_view import own_path
-from llmc.git.parse import StatusEntry, Worktree, decode, parse_status, parse_worktrees
+from llmc.git.parse import StatusEntry, Worktree, decode, encode, parse_status, parse_worktrees
 from llmc.git.runner import Git
 
 HEADS = "refs/heads/"
@@ -102,8 +102,20 @@ def require_commit(git: Git, cwd: str, rev: str) -> str:
     return sha
 
 
+def lookup(git: Git, cwd: str, *names: str) -> tuple[str | None, ...]:
+    """What each of these names, in one question; None where there is no such object."""
+    asked = encode("".join(f"{name}\n" for name in names))
+    answers = decode(git.run(cwd, "cat-file", "--batch-check=%(objectname)", stdin=asked).out).splitlines()
+    return tuple(None if " " in answer else answer for answer in answers)
+
+
 def branch_tip(git: Git, cwd: str, branch: str) -> str | None:
     return resolve(git, cwd, HEADS + branch)
+
+
+def forget_refs(git: Git, root: str, *refs: str) -> None:
+    """Those that there are."""
+    git.run(root, "update-ref", "--stdin", stdin=encode("".join(f"delete {ref}\n" for ref in refs)))
 
 
 def heads(git: Git, root: str) -> dict[str, str]:
@@ -124,8 +136,8 @@ def status(git: Git, worktree: str) -> tuple[StatusEntry, ...]:
 
 
 def raw_status(git: Git, worktree: str, env: Mapping[str, str] | None = None) -> bytes:
-    args = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-show-stash")
-    return git.run(worktree, "status", *args, env=env).out
+    args = ("--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", "--no-renames")
+    return git.run(worktree, "status", *args, "--no-show-stash", env=env).out
 
 
 def list_worktrees(git: Git, repository: str) -> tuple[Worktree, ...]:

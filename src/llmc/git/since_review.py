@@ -33,12 +33,8 @@ def _bounded(diff: str) -> str:
 
 def keep_reviewed(git: Git, root: str, worker: str, commit: str) -> None:
     """What was reviewed can be compared with for as long as the worker is there, whatever becomes of its branch."""
-    git.run(root, "update-ref", _ref(worker), commit)
+    git.run(root, "update-ref", reviewed_ref(worker), commit)
 
 
-def forget_reviewed(git: Git, root: str, worker: str) -> None:
-    git.run(root, "update-ref", "-d", _ref(worker))
-
-
-def _ref(worker: str) -> str:
+def reviewed_ref(worker: str) -> str:
     return f"refs/llmc/reviewed/{worker}"

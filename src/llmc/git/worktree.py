@@ -99,8 +99,10 @@ def remove_worktree(git: Git, root: str, name: str) -> None:
 
 def delete_branch(git: Git, root: str, branch: str) -> None:
     """Deletes a branch that no worktree has checked out; nothing to do when there is none."""
-    if branch_tip(git, root, branch):
-        git.run(root, "branch", "--quiet", "-D", "--", branch)
+    args = ("branch", "--quiet", "-D", "--", branch)
+    done = git.run(root, *args, check=False)
+    if not done.ok and branch_tip(git, root, branch):
+        raise GitError(args, done.complaint, done.code)
 
 
 def reset_in_place(git: Git, worktree: str, branch: str, sha: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -133,6 +134,21 @@ class LocalHost:
         return _of_terminal(tty, lambda terminal: bool(termios.tcgetattr(terminal)[LOCAL_MODES] & termios.ICANON))
 
 
+class _Process(subprocess.Popen[bytes]):
+    def wait(self, timeout: float | None = None) -> int:
+        """Until its very end: Python itself looks only once in a millisecond or more, after each of many programs."""
+        if timeout is None or self.returncode is not None or not hasattr(os, "pidfd_open"):
+            return super().wait(timeout)
+        ended = os.pidfd_open(self.pid)
+        try:
+            look = select.poll()
+            look.register(ended, select.POLLIN)
+            look.poll(max(0.0, timeout) * 1000)
+        finally:
+            os.close(ended)
+        return super().wait(0)
+
+
 def _started(
     argv: Sequence[str],
     cwd: str | None,
@@ -142,7 +158,7 @@ def _started(
     err: IO[bytes] | int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(argv, cwd=cwd, env=env, stdin=stdin, stdout=out, stderr=err, process_group=0)
+        return _Process(argv, cwd=cwd, env=env, stdin=stdin, stdout=out, stderr=err, process_group=0)
     except OSError as failure:
         raise _not_started(argv[0], cwd, failure) from failure
 

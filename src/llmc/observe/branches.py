@@ -9,9 +9,17 @@ from llmc.core.lifecycle.effects import RebaseWork
 from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.errors import LlmcError
 from llmc.git.clone import UPSTREAM, fetch_source
-from llmc.git.history import commits_ahead, is_ancestor, log_messages, merge_base, merged_elsewhere, patch_id
+from llmc.git.history import (
+    commits_ahead,
+    is_ancestor,
+    merge_base,
+    merged_elsewhere,
+    messages_of,
+    own_commits,
+    patch_id,
+)
 from llmc.git.rebase import own_base, rebase_in_progress, unmerged_files
-from llmc.git.repository import branch_tip, current_branch, operations, resolve
+from llmc.git.repository import HEADS, branch_tip, current_branch, lookup, operations, resolve
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.site import Site
@@ -24,11 +32,9 @@ def upstream_tip(site: Site) -> str | None:
 def work_ahead(site: Site, worker: Worker) -> str | None:
     """The tip of the worker's branch when it holds work that the branch has not: no commit of it, and no such patch."""
     git, root = site.git, site.root.path
-    tip = branch_tip(git, root, worker.branch)
-    if tip is None or tip == worker.base_sha:
-        return None
-    upstream = upstream_tip(site)
-    if not _is_ahead(site, tip, worker.base_sha, upstream):
+    upstream_name = f"{UPSTREAM}{site.config.repo.branch}^{{commit}}"
+    tip, upstream = lookup(git, root, f"{HEADS}{worker.branch}^{{commit}}", upstream_name)
+    if tip is None or tip == worker.base_sha or not _is_ahead(site, tip, worker.base_sha, upstream):
         return None
     known = tip == worker.commit_sha and worker.work is not Work.NEEDS_REVIEW
     if known or upstream is None or is_ancestor(git, root, upstream, tip):
@@ -60,7 +66,7 @@ def _same_work(site: Site, one: str, other: str) -> bool:
 def _account(site: Site, upstream: str, tip: str) -> tuple[str | None, tuple[str, ...]]:
     git, root = site.git, site.root.path
     base = merge_base(git, root, upstream, tip) or upstream
-    return patch_id(git, root, base, tip), log_messages(git, root, base, tip)
+    return patch_id(git, root, base, tip), messages_of(own_commits(git, root, tip, base))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ def work_span(site: Site, worker: Worker) -> tuple[str, str] | None:
     if worker.commit_sha is None:
         return None
     tip = upstream_tip(site)
-    begins = own_base(site.git, site.root.path, tip, worker.commit_sha, worker.base_sha) if tip is not None else None
+    begins = own_base(site.git, site.root.path, tip, worker.commit_sha, worker.base_sha).sha if tip else None
     return begins or worker.base_sha or worker.commit_sha, worker.commit_sha
 
 

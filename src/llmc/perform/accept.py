@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from llmc.core.landing.commit_message import first_line
 from llmc.core.landing.plan import (
     AcceptFacts,
@@ -18,15 +20,14 @@ from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import MergeWork
 from llmc.errors import LlmcError
 from llmc.git.backup import make_backup
-from llmc.git.clone import fetch_source
+from llmc.git.clone import fetch_source, note_moved, same_or_fetched
 from llmc.git.hidden import whole_status
-from llmc.git.history import author_of, commits_ahead, is_ancestor, log_messages
+from llmc.git.history import Commit, is_ancestor, messages_of, own_commits
 from llmc.git.land import BranchMovedError, LandRefusedError, Order, checkout_of, signs, squash
 from llmc.git.local_changes import overlap
 from llmc.git.parse import StatusKind
-from llmc.git.rebase import Clean, own_base, would_conflict
-from llmc.git.replay import tree_of
-from llmc.git.repository import branch_tip, current_branch, resolve, status
+from llmc.git.rebase import Base, Clean, own_base, would_conflict
+from llmc.git.repository import branch_tip, forget_refs, lookup, resolve, status
 from llmc.git.since_review import changed_since
 from llmc.git.worktree import reset_in_place
 from llmc.git.worktree_identity import require_ours
@@ -47,14 +48,14 @@ class NotMergedError(LlmcError):
     """The work cannot be merged as it is; nothing was changed."""
 
 
-def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> ev.WorkMerged | LlmcError:
+def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | None) -> ev.WorkMerged | LlmcError:
     """The work as one commit on the branch in the user's repository, or the reason why not."""
     landed = _landed_before(site, worker) if step.begun else None
     if landed is not None:
         return ev.WorkMerged(site.now(), step.id, landed, _was_reviewed(worker, wanted))
     try:
         with _one_at_a_time(site):
-            made, reviewed = _merge_alone(site, worker, step, wanted)
+            made, reviewed = _merge_alone(site, worker, step, wanted, tip)
             return ev.WorkMerged(site.now(), step.id, made, reviewed)
     except LlmcError as refused:
         return refused
@@ -65,17 +66,17 @@ def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> ev.WorkM
         raise
 
 
-def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> tuple[str, bool]:
+def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | None) -> tuple[str, bool]:
     settled = settle_landings(site)
     landed = _landed_before(site, worker) if step.begun and any(each.landed for _, each in settled) else None
     if landed is not None:
         return landed, _was_reviewed(worker, wanted)  # by a git that outlived whoever had started it
     # Also after a try that failed: a lock or a full disk may have kept it from doing this itself.
-    _unstage(site, worker)
-    forget_accept(site, worker)
+    if _unstage(site, worker) is not None:
+        forget_refs(site.git, site.root.path, _commit_ref(worker))
     site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
     reached(Moment.ACCEPT_BEGUN)
-    return _merge(site, worker, wanted)
+    return _merge(site, worker, wanted, tip)
 
 
 def _was_reviewed(worker: Worker, wanted: MergeWork) -> bool:
@@ -90,18 +91,19 @@ def _one_at_a_time(site: Site) -> FileLock:
     return FileLock(site.root.landing_lock, name=LANDING, timeout=patience)
 
 
-def _merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, bool]:
+def _merge(site: Site, worker: Worker, wanted: MergeWork, tip: str | None) -> tuple[str, bool]:
     """The commit, and whether it is what was reviewed."""
     for _ in range(TRIES - 1):
         try:
-            return _try_to_merge(site, worker, wanted)
+            return _try_to_merge(site, worker, wanted, tip)
         except BranchMovedError:
             continue  # the user has committed meanwhile
-    return _try_to_merge(site, worker, wanted)
+    return _try_to_merge(site, worker, wanted, tip)
 
 
-def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, bool]:
-    tip = fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
+def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork, known: str | None) -> tuple[str, bool]:
+    git, root, source, branch = site.git, site.root.path, site.config.repo.source, site.config.repo.branch
+    tip = same_or_fetched(git, source, root, branch, known)
     plan = plan_for(site, worker, tip, wanted)
     if plan.obstacle is not None:
         raise NotMergedError(plan.obstacle.what, plan.obstacle.hint)
@@ -110,7 +112,10 @@ def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, b
     except (LlmcError, KeyboardInterrupt):
         _unstage(site, worker)
         raise
-    site.git.run(site.root.path, "update-ref", "-d", _work_ref(worker))
+    with suppress(LlmcError):  # it has landed: whoever fetches next learns of that
+        note_moved(git, source, root, branch, tip, made)
+    if any(isinstance(step, Validate) and step.moves_worktree for step in plan.steps):
+        forget_refs(git, root, _work_ref(worker))
     return made, plan.reviewed
 
 
@@ -126,33 +131,34 @@ def _look(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptFact
     """All of it is about one commit of the worker's: what is compared with the review is what lands."""
     git, root, repo = site.git, site.root.path, site.config.repo
     require_ours(site.host, root, worker.name)
-    head = branch_tip(git, root, worker.branch)
-    base = own_base(git, root, tip, head, worker.base_sha) if head else None
-    up_to_date = base == tip
-    commits = tuple(commits_ahead(git, root, base or tip, head)) if head else ()
-    tree, conflicts = _joined(site, worker, tip, head, base, up_to_date) if head and commits else (None, ())
+    branch = f"refs/heads/{worker.branch}"
+    head, head_tree, tip_tree = lookup(git, root, f"{branch}^{{commit}}", f"{branch}^{{tree}}", f"{tip}^{{tree}}")
+    base = own_base(git, root, tip, head, worker.base_sha) if head else Base()
+    commits = own_commits(git, root, head, base.sha or tip) if head else ()
+    tree, conflicts = _joined(site, worker, tip, head, head_tree, base) if head and commits else (None, ())
+    seen = whole_status(git, worker.worktree_path)
     return AcceptFacts(
         worker=worker.name,
         work=worker.work,
         worktree=worker.worktree_path,
         worker_branch=worker.branch,
-        checked_out=current_branch(git, worker.worktree_path),
-        dirty=tuple(entry.path for entry in whole_status(git, worker.worktree_path)),
+        checked_out=seen.branch,
+        dirty=tuple(entry.path for entry in seen.entries),
         branch=repo.branch,
         tip=tip,
         head=head,
-        up_to_date=up_to_date,
-        commits=commits,
-        messages=log_messages(git, root, base or tip, head) if head else (),
-        author=_author(site, commits[0]) if commits else "",
-        head_tree=tree_of(git, root, head) if head else "",
+        up_to_date=base.sha == tip,
+        commits=tuple(commit.sha for commit in commits),
+        messages=messages_of(commits),
+        author=_author(commits[0]) if commits else "",
+        head_tree=head_tree or "",
         reviewed_tree=worker.reviewed.tree if worker.reviewed else None,
         since_review=_since_review(site, worker.reviewed, tip, tree) if worker.reviewed and tree else None,
         takes_changed=wanted.changed,
         only_tree=wanted.tree,
         tree=tree,
         conflicts=conflicts,
-        changes=tree is not None and tree != git.text(root, "rev-parse", f"{tip}^{{tree}}"),
+        changes=tree not in (None, tip_tree),
         message=wanted.message,
         task=worker.current_prompt,
         signed=signs(git, root),
@@ -164,11 +170,11 @@ def _look(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptFact
 
 
 def _joined(
-    site: Site, worker: Worker, tip: str, head: str, base: str | None, up_to_date: bool
+    site: Site, worker: Worker, tip: str, head: str, head_tree: str | None, base: Base
 ) -> tuple[str | None, tuple[str, ...]]:
     """All of the work at once on top of the branch: it lands as one commit, so its parts need not apply one by one."""
-    if up_to_date:
-        return site.git.text(site.root.path, "rev-parse", f"{head}^{{tree}}"), ()
+    if base.sha == tip:
+        return head_tree, ()
     found = would_conflict(site.git, worker.worktree_path, tip, head, base)
     return (found.tree, ()) if isinstance(found, Clean) else (None, found.files)
 
@@ -178,8 +184,8 @@ def _since_review(site: Site, reviewed: Reviewed, tip: str, tree: str) -> Differ
     return Difference(reviewed.commit, text) if text is not None else None
 
 
-def _author(site: Site, commit: str) -> str:
-    author = author_of(site.git, site.root.path, commit)
+def _author(commit: Commit) -> str:
+    author = commit.author
     return f"{author.get('GIT_AUTHOR_NAME', '')} <{author.get('GIT_AUTHOR_EMAIL', '')}>"
 
 
@@ -220,9 +226,10 @@ def _carry_out(site: Site, worker: Worker, plan: AcceptPlan) -> str:
 
 
 def _make_commit(site: Site, worker: Worker, step: MakeCommit) -> str:
-    made = squash(site.git, site.root.path, step.tree, step.onto, step.author_commit, step.message)
+    git, root = site.git, site.root.path
+    made = squash(git, root, step.tree, step.onto, step.author_commit, step.message, signed=step.signed)
     reached(Moment.ACCEPT_SQUASHED)
-    site.git.run(site.root.path, "update-ref", _commit_ref(worker), made)
+    git.run(root, "update-ref", _commit_ref(worker), made)
     reached(Moment.ACCEPT_NOTED)
     return made
 
@@ -279,17 +286,17 @@ def _stage(site: Site, worker: Worker, made: str) -> None:
     reached(Moment.ACCEPT_STAGED)
 
 
-def _unstage(site: Site, worker: Worker) -> None:
-    """The worktree shows the work again, unless somebody went on from what was staged."""
+def _unstage(site: Site, worker: Worker) -> str | None:
+    """The worktree shows the work again, unless somebody went on from what was staged. The commit that was made."""
     git, root = site.git, site.root.path
-    work = resolve(git, root, _work_ref(worker))
+    made, work = lookup(git, root, *(f"{ref}^{{commit}}" for ref in accept_refs(worker)))
     if work is None:
-        return
-    made = resolve(git, root, _commit_ref(worker))
+        return made
     if branch_tip(git, root, worker.branch) in (work, made):
         make_backup(git, worker.worktree_path, worker.name, site.now(), safe_sha=made, reason="accept")
         reset_in_place(git, worker.worktree_path, worker.branch, work)
-    git.run(root, "update-ref", "-d", _work_ref(worker))
+    forget_refs(git, root, _work_ref(worker))
+    return made
 
 
 def _landed_before(site: Site, worker: Worker) -> str | None:
@@ -301,6 +308,5 @@ def _landed_before(site: Site, worker: Worker) -> str | None:
     return made if is_ancestor(site.git, site.root.path, made, tip) else None
 
 
-def forget_accept(site: Site, worker: Worker) -> None:
-    for ref in (_commit_ref(worker), _work_ref(worker)):
-        site.git.run(site.root.path, "update-ref", "-d", ref)
+def accept_refs(worker: Worker) -> tuple[str, str]:
+    return _commit_ref(worker), _work_ref(worker)

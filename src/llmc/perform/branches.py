@@ -11,15 +11,15 @@ from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, backup_commit, is_backed_up, make_backup
 from llmc.git.clone import fetch_source, peek_source
 from llmc.git.hidden import whole_status
-from llmc.git.history import commits_ahead
-from llmc.git.rebase import Conflicted, rebase_in_progress, rebase_onto
-from llmc.git.repository import branch_tip, current_branch, require_commit, resolve
-from llmc.git.since_review import forget_reviewed
+from llmc.git.parse import WorktreeStatus
+from llmc.git.rebase import Conflicted, Rebased, rebase_in_progress, rebase_onto
+from llmc.git.repository import branch_tip, forget_refs, resolve
+from llmc.git.since_review import reviewed_ref
 from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in_place
 from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
 from llmc.model import Step, Worker
-from llmc.perform.accept import forget_accept
+from llmc.perform.accept import accept_refs
 from llmc.perform.conflicts import asked_to_resolve
 from llmc.perform.sessions import end_session, end_strays
 from llmc.perform.worktrees import carry_ignored_files, make_it_ours
@@ -31,7 +31,7 @@ class NotRebasedError(LlmcError):
     """The work cannot be rebased as it is; nothing was changed."""
 
 
-def _keep_if_late(site: Site, worker: Worker, sha: str | None, known: tuple[str, ...], reason: str) -> None:
+def _keep_if_late(site: Site, worker: Worker, sha: str | None, known: tuple[str | None, ...], reason: str) -> None:
     """A commit that git found there, but that somebody made after the backup, gets one of its own."""
     if sha is not None and sha not in known and not is_backed_up(site.git, site.root.path, worker.name, sha):
         backup_commit(site.git, site.root.path, worker.name, site.now(), worker.branch, sha, reason)
@@ -40,17 +40,18 @@ def _keep_if_late(site: Site, worker: Worker, sha: str | None, known: tuple[str,
 # --- reset ------------------------------------------------------------------------------------------
 
 
-def reset(site: Site, worker: Worker, step: Step) -> ev.StepResult:
-    tip = fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
+def reset(site: Site, worker: Worker, step: Step, tip: str | None = None) -> ev.StepResult:
+    tip = tip or fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
     make_it_ours(site, worker)
-    head, moves = require_commit(site.git, worker.worktree_path, "HEAD"), head_log(site.git, worker.worktree_path)
+    moves, seen = head_log(site.git, worker.worktree_path), whole_status(site.git, worker.worktree_path)
     # The reset at the beginning of a task drops what was there before it: the text in the record is not about that.
     task = worker.current_prompt if step.args.get("drops_task") else ""
-    make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=tip, reason="reset", task=task)
+    place, now = worker.worktree_path, site.now()
+    make_backup(site.git, place, worker.name, now, safe_sha=tip, reason="reset", task=task, seen=seen)
     reached(Moment.RESET_BACKED_UP)
     reset_in_place(site.git, worker.worktree_path, worker.branch, tip)
     for sha in head_log(site.git, worker.worktree_path)[len(moves) :]:
-        _keep_if_late(site, worker, sha, (head, tip), "reset")
+        _keep_if_late(site, worker, sha, (seen.head, tip), "reset")
     reached(Moment.RESET_CLEANED)
     carry_ignored_files(site, worker.worktree_path)
     return ev.WorktreeReset(site.now(), step.id, tip)
@@ -66,17 +67,17 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
     if progress is not None and progress.current is None and _take_back(site, worker):
         progress = None
     if progress is None:
-        _require_clean(site, worker)
-        head = require_commit(site.git, worktree, "HEAD")
-        task = worker.current_prompt
-        make_backup(site.git, worktree, worker.name, site.now(), safe_sha=onto, reason="rebase", task=task)
+        seen = _require_clean(site, worker)
+        task, now = worker.current_prompt, site.now()
+        make_backup(site.git, worktree, worker.name, now, safe_sha=onto, reason="rebase", task=task, seen=seen)
         reached(Moment.REBASE_BACKED_UP)
         outcome = rebase_onto(site.git, worktree, onto, worker.base_sha, worker.current_prompt)
-        _keep_if_late(site, worker, resolve(site.git, worktree, "ORIG_HEAD"), (head, onto), "rebase")
+        before = outcome.before if isinstance(outcome, Rebased) else resolve(site.git, worktree, "ORIG_HEAD")
+        _keep_if_late(site, worker, before, (seen.head, onto), "rebase")
         reached(Moment.REBASE_MOVED)
         if not isinstance(outcome, Conflicted):
-            left = commits_ahead(site.git, worktree, onto, outcome.sha)
-            return ev.RebaseClean(site.now(), step.id, outcome.sha if left else None, onto, outcome.joined)
+            left = outcome.sha if outcome.sha != onto else None
+            return ev.RebaseClean(site.now(), step.id, left, onto, outcome.joined)
         return replace(asked_to_resolve(site, worker, step), joined=outcome.joined)
     return asked_to_resolve(site, worker, step)
 
@@ -91,18 +92,19 @@ def _take_back(site: Site, worker: Worker) -> bool:
     return True
 
 
-def _require_clean(site: Site, worker: Worker) -> None:
-    dirty = tuple(entry.path for entry in whole_status(site.git, worker.worktree_path))
-    checked_out = current_branch(site.git, worker.worktree_path)
-    obstacle = unclean(worker.name, worker.branch, checked_out, dirty, "rebased")
+def _require_clean(site: Site, worker: Worker) -> WorktreeStatus:
+    seen = whole_status(site.git, worker.worktree_path)
+    dirty = tuple(entry.path for entry in seen.entries)
+    obstacle = unclean(worker.name, worker.branch, seen.branch, dirty, "rebased")
     if obstacle is not None:
         raise NotRebasedError(obstacle.what, obstacle.hint)
+    return seen
 
 
 # --- remove -----------------------------------------------------------------------------------------
 
 
-def remove(site: Site, worker: Worker) -> None:
+def remove(site: Site, worker: Worker, tip: str | None) -> None:
     pane = site.tmux.panes().get(worker.session_id)
     if pane is not None:
         end_session(site, worker, pane, force=True)
@@ -111,7 +113,7 @@ def remove(site: Site, worker: Worker) -> None:
     task = worker.current_prompt
     if site.host.is_dir(worker.worktree_path) and site.host.read_link(worker.worktree_path) is None:
         make_it_ours(site, worker)
-        landed = _landed(site)
+        landed = _landed(site, tip)
         make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=landed, reason="nuke", task=task)
     else:
         backup_branch(site.git, site.root.path, worker.name, site.now(), worker.branch, "nuke", task)
@@ -119,8 +121,7 @@ def remove(site: Site, worker: Worker) -> None:
     remove_worktree(site.git, site.root.path, worker.name)
     reached(Moment.NUKE_WORKTREE_REMOVED)
     delete_branch(site.git, site.root.path, worker.branch)
-    forget_accept(site, worker)
-    forget_reviewed(site.git, site.root.path, worker.name)
+    forget_refs(site.git, site.root.path, *accept_refs(worker), reviewed_ref(worker.name))
     reached(Moment.NUKE_BRANCH_DELETED)
     forget_files(site, worker.name)
     reached(Moment.NUKE_FILES_REMOVED)
@@ -132,10 +133,12 @@ def remove(site: Site, worker: Worker) -> None:
     forget_locks(site, worker.name)
 
 
-def _landed(site: Site) -> str | None:
+def _landed(site: Site, tip: str | None) -> str | None:
     """What the user's own repository has, as it says itself: an agent can move the clone's name for it."""
+    source, branch = site.config.repo.source, site.config.repo.branch
     try:
-        return peek_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
+        same = tip is not None and branch_tip(site.git, source, branch) == tip
+        return tip if same else peek_source(site.git, source, site.root.path, branch)
     except LlmcError:
         return None
 

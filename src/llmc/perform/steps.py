@@ -41,6 +41,8 @@ class Settled:
 
     worker: Worker | None
     """None when the worker itself was removed, or its state can no longer be kept."""
+    tip: str | None = None
+    """The user's branch as it was when they asked, or as LLMC has left it since."""
     decisions: list[Decision] = field(default_factory=list)
     receipts: list[Receipt] = field(default_factory=list)
     waits: bool = False
@@ -51,8 +53,11 @@ class Settled:
     """Why a step did not do what was asked, in the words for the person who asked."""
 
 
-def decide_and_run(site: Site, name: str, event: ev.Event) -> Settled:
-    """Takes a decision and carries it out. The caller acts for the worker (holds its lock)."""
+def decide_and_run(site: Site, name: str, event: ev.Event, tip: str | None = None) -> Settled:
+    """Takes a decision and carries it out. The caller acts for the worker (holds its lock).
+
+    `tip` is the user's branch, if that was fetched a moment ago.
+    """
     if not isinstance(event, CANCELLING) and site.worker(name).pending:
         left = settle(site, name)  # by somebody who died on the way
         if isinstance(event, ev.AcceptAsked) and left.merged is not None:
@@ -61,7 +66,7 @@ def decide_and_run(site: Site, name: str, event: ev.Event) -> Settled:
     tell(site, decision)
     _may_end_here(event)
     try:
-        settled = settle(site, name)
+        settled = settle(site, name, tip)
     except DiskError as unkept:
         settled = _left_in_the_record(decision, unkept)
     settled.decisions.insert(0, decision)
@@ -93,9 +98,9 @@ def stop_agent(site: Site, worker: Worker, *, force: bool) -> str:
     return ""
 
 
-def settle(site: Site, name: str) -> Settled:
+def settle(site: Site, name: str, tip: str | None = None) -> Settled:
     """Carries out everything that is pending for the worker. The caller acts for the worker."""
-    settled = Settled(site.worker(name))
+    settled = Settled(site.worker(name), tip)
     for _ in range(STEP_LIMIT):
         worker = settled.worker
         if worker is None or not worker.pending or settled.waits:
@@ -168,7 +173,7 @@ def _perform(site: Site, settled: Settled, worker: Worker, step: Step, effect: L
             settled.receipts.append(receipt)
             return result
         case RemoveWorker():
-            branches.remove(site, worker)
+            branches.remove(site, worker, settled.tip)
             return None
     return _perform_on_branch(site, settled, worker, step, effect)
 
@@ -178,7 +183,7 @@ def _perform_on_branch(
 ) -> ev.StepResult:
     match effect:
         case ResetWorktree():
-            return branches.reset(site, worker, step)
+            return branches.reset(site, worker, step, settled.tip)
         case RebaseWork():
             return branches.rebase(site, worker, step, effect.onto)
         case AskToResolve():
@@ -186,9 +191,9 @@ def _perform_on_branch(
         case CheckResolution():
             return conflicts.check_resolution(site, worker, step)
         case MergeWork():
-            merged = accept.merge(site, worker, step, effect)
+            merged = accept.merge(site, worker, step, effect, settled.tip)
             if isinstance(merged, ev.WorkMerged):
-                settled.merged = merged
+                settled.merged, settled.tip = merged, merged.sha
                 return merged
             settled.refusal = merged
             return ev.MergeRefused(site.now(), step.id, merged.what.partition("\n")[0].rstrip(":"))

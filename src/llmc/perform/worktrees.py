@@ -15,8 +15,8 @@ REASON = "its worktree was gone"
 
 
 def carry_ignored_files(site: Site, worktree: str) -> None:
-    source = toplevel(site.git, site.config.repo.source)
-    if site.config.repo.copy and source is not None:
+    source = toplevel(site.git, site.config.repo.source) if site.config.repo.copy else None
+    if source is not None:
         copy_ignored(site.git, source, site.config.repo.copy, worktree)
 
 

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from llmc.core.display import some_files
 from llmc.git.backup import left_out_of_backup
 from llmc.git.hidden import whole_status
+from llmc.git.parse import StatusEntry
 from llmc.git.worktree_identity import foreign_git, has_whole_record
 from llmc.model import Worker
 from llmc.observe.branches import work_ahead
 from llmc.site import Site
 
 
-def describe_loss(site: Site, worker: Worker) -> str:
+@dataclass(frozen=True, slots=True)
+class Loss:
+    words: str = ""
     """Empty when nothing would be lost."""
+    not_kept: str = ""
+    """What even a backup cannot keep when the worktree is removed; empty when it keeps everything."""
+
+
+def find_loss(site: Site, worker: Worker) -> Loss:
     parts = []
+    entries: tuple[StatusEntry, ...] = ()
     if work_ahead(site, worker) is not None:
         parts.append("commits that are not merged")
     if site.host.is_dir(worker.worktree_path):
         foreign = foreign_git(site.host, site.root.path, worker.name)
         if foreign is not None:
             parts.append(f"a worktree that is not LLMC's any more ({foreign})")
-        dirty = len(whole_status(site.git, worker.worktree_path)) if _can_be_asked(site, worker) else 0
-        if dirty:
-            parts.append(f"{dirty} uncommitted file{'s' if dirty != 1 else ''}")
-    return " and ".join(parts)
+        if _can_be_asked(site, worker):
+            entries = whole_status(site.git, worker.worktree_path).entries
+        if entries:
+            parts.append(f"{len(entries)} uncommitted file{'s' if len(entries) != 1 else ''}")
+    nested = left_out_of_backup(entries)
+    return Loss(" and ".join(parts), f"repositories of their own in {some_files(nested)}" if nested else "")
 
 
 def note_of_foreign(site: Site, worker: Worker) -> str:
@@ -34,13 +47,5 @@ def note_of_foreign(site: Site, worker: Worker) -> str:
 
 
 def _can_be_asked(site: Site, worker: Worker) -> bool:
-    is_own = site.host.is_dir(worker.worktree_path) and site.host.read_link(worker.worktree_path) is None
+    is_own = site.host.read_link(worker.worktree_path) is None
     return is_own and has_whole_record(site.host, site.root.path, worker.name)
-
-
-def not_kept(site: Site, worker: Worker) -> str:
-    """What even a backup cannot keep when the worktree is removed; empty when it keeps everything."""
-    if not _can_be_asked(site, worker):
-        return ""
-    found = left_out_of_backup(site.git, worker.worktree_path)
-    return f"repositories of their own in {some_files(found)}" if found else ""
