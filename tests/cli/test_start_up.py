@@ -26,7 +26,7 @@ def loaded(*words: str) -> set[str]:
 
 
 def test_the_version_needs_nothing() -> None:
-    assert loaded("--version") == {"__future__", "llmc", "llmc.cli", "llmc.cli.main"}
+    assert loaded("--version") <= {"__future__", "gc", "llmc", "llmc.cli", "llmc.cli.main"}
 
 
 @pytest.mark.parametrize("words", [["--help"], ["start", "--help"], ["pty", "create", "--help"]])
