@@ -10,9 +10,6 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-from tomlkit.exceptions import ParseError
-
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import Option, command_line, option
@@ -51,6 +48,9 @@ def _options(order: LaunchOrder) -> Iterator[Option]:
 
 def _settings(order: LaunchOrder, person: Path) -> str:
     """The person's own settings with ours added."""
+    import tomlkit  # late: every command knows this agent, and hardly any starts it
+    from tomlkit.exceptions import ParseError
+
     try:
         settings = tomlkit.parse(_text(person))
     except ParseError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 from llmc.agents.base import Agent, program_of
 from llmc.core.program import InstalledProgram, options_in, version_in
@@ -52,6 +51,8 @@ def _binary(host: Host, agent: Agent) -> Binary | None:
 def ask_program(host: Host, program: str, commands: tuple[str, ...], within: float) -> InstalledProgram:
     """All questions at once, because some CLIs take seconds for each."""
     questions = [(program, "--version"), *((program, *command.split(), "--help") for command in commands)]
+    from concurrent.futures import ThreadPoolExecutor  # late: hardly any command asks, and it loads `logging`
+
     with ThreadPoolExecutor(len(questions)) as pool:
         version, *pages = pool.map(lambda question: _answer(host, question, within), questions)
     options = {command: found for command, page in zip(commands, pages, strict=True) if (found := options_in(page))}
