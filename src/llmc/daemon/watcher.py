@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from selectors import EVENT_READ, DefaultSelector
 
 from llmc.agents.packs import broken_packs
@@ -36,6 +35,7 @@ from llmc.store.terminals import CHANGED, Terminal, Terminals
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import own_server
+from llmc.values import dataclass
 
 INTERVAL_SECS = 5.0
 QUIET_ROUNDS = 12

@@ -11,9 +11,11 @@ import stat
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Thread
 from typing import Protocol
+
+from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 1.0
 
