@@ -123,3 +123,11 @@ OPENCODE = Edition("opencode", "OPENCODE")
 # Its snapshots, copies of the whole worktree after each step, keep it busy; LLMC has backups of its own.
 # It needs twenty seconds of a processor to start, of which a busy machine may give it a sixth.
 KILO = Edition("kilo", "KILO", MappingProxyType({"snapshot": False}), patience_secs=180.0)
+
+
+def agent() -> Agent:
+    return OPENCODE.agent()
+
+
+def kilo_agent() -> Agent:
+    return KILO.agent()
