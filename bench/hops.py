@@ -29,16 +29,18 @@ STORY = (
 PATIENCE_SECS = 120.0
 NOTE = (
     "Each command once, in a process of its own. A function or a module counts once, however often it is entered;"
-    " a module is entered when one of its functions is called, and loaded when it is imported. Functions without a"
-    " name and those that dataclasses make are not counted."
+    " a module is entered when one of its functions is called, and loaded when it is imported. What is called while a"
+    " module is imported, and functions without a name, are not counted."
 )
 
-# A body of a class is called too, but has no fast locals of its own.
 TRACED = """
-import inspect, json, os, sys, threading
-entered, started = set(), []
+import json, os, sys, threading
+entered, started, importing = set(), [], 0
 def called(frame, event, _):
-    if event == "call":
+    global importing
+    if frame.f_code.co_name == "<module>":
+        importing += (event == "call") - (event == "return")
+    elif event == "call" and not importing:
         entered.add(frame.f_code)
 sys.addaudithook(lambda event, _: started.append(event) if event == "subprocess.Popen" else None)
 threading.setprofile(called)
@@ -48,7 +50,7 @@ code = main(sys.argv[2:])
 sys.setprofile(None)
 import llmc
 home = os.path.dirname(llmc.__file__) + os.sep
-own = [code for code in entered if code.co_filename.startswith(home) and code.co_flags & inspect.CO_OPTIMIZED]
+own = [code for code in entered if code.co_filename.startswith(home)]
 named = {(code.co_filename, code.co_qualname) for code in own if not code.co_name.startswith("<")}
 loaded = [name for name in sys.modules if name.partition(".")[0] == "llmc"]
 with open(sys.argv[1], "w") as file:
