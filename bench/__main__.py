@@ -13,12 +13,13 @@ from functools import partial
 from pathlib import Path
 
 import llmc
-from bench import classification, delivery, landing, observing, repository, start_up, state_updates, watching
+from bench import classification, delivery, hops, landing, observing, repository, start_up, state_updates, watching
 from bench.page import page
 from bench.report import Table, load, machine
 
 MEASUREMENTS: Mapping[str, Callable[[], list[Table]]] = {
     "start_up": start_up.measure,
+    "hops": hops.measure,
     "state_updates": state_updates.measure,
     "landing": landing.measure,
     "repository": repository.measure,

@@ -1,4 +1,4 @@
-"""What it costs to ask for the status: against the bare interpreter, with many workers in the state, and the peers."""
+"""What it costs to ask for the status or for help: against the bare interpreter, with many workers, and the peers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from llmc.store.state_file import StateFile
 
 WORKERS = 100
 FLOOR = "python -c pass"
+VERSION = "llmc --version"
+HELP = ("--help", "start --help", "pty create --help")
 STATUS = f"llmc status, {WORKERS} workers"
 PTY = f"llmc pty status --short, {WORKERS} terminals"
+LIMITED = {STATUS, PTY, VERSION, *(f"llmc {words}" for words in HELP)}
 LIMIT = 2.5
 NOTE = (
     "Each row is a process from its start to its end. libtmux has no command, so it is its import; ccmanager has no"
-    " status without its screen, so it is its version. All of llmc but a plain status builds the list of its commands"
-    " and their words first, which is what --help and --version cost."
+    " status without its screen, so it is its version. Help is mostly what argparse costs."
 )
 
 Actions = dict[str, Callable[[], object]]
@@ -36,7 +38,7 @@ Actions = dict[str, Callable[[], object]]
 def measure(rounds: int = 20) -> list[Table]:
     timings = _timings(rounds)
     verdicts = tuple(
-        Verdict(timing.name, timing.ratio, LIMIT, "x bare Python") for timing in timings if timing.name in (STATUS, PTY)
+        Verdict(timing.name, timing.ratio, LIMIT, "x bare Python") for timing in timings if timing.name in LIMITED
     )
     note = " ".join(filter(None, (f"{rounds} rounds.", NOTE, absences(*PEERS.values()))))
     return [Table("Start-up, wall time", COLUMNS, [timing.row for timing in timings], verdicts, note)]
@@ -62,8 +64,8 @@ def _own(root: Path) -> Actions:
         f"{STATUS}, --short": program(llmc, "status", "--short", env=env),
         f"{STATUS}, --json": program(llmc, "status", "--json", env=env),
         PTY: program(llmc, "pty", "status", "--short", env=env),
-        "llmc --version": program(llmc, "--version", env=env),
-        "llmc --help": program(llmc, "--help", env=env),
+        VERSION: program(llmc, "--version", env=env),
+        **{f"llmc {words}": program(llmc, *words.split(), env=env) for words in HELP},
     }
 
 

@@ -74,6 +74,12 @@ def test_modules_are_small() -> None:
     assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
 
 
+def test_dataclasses_are_the_cheap_ones() -> None:
+    standard = re.compile(r"^from dataclasses import .*\bdataclass\b", re.MULTILINE)
+    cheap = SOURCE / "values.py"
+    assert [str(each) for each in modules() if each != cheap and standard.search(each.read_text("utf-8"))] == []
+
+
 @pytest.mark.lesson(37, "state changes under one kernel lock, briefly, and never twice at once")
 def test_decisions_do_not_sleep() -> None:
     core = modules(SOURCE / "core")

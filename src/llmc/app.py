@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from llmc.config import Config, load_config
@@ -19,6 +18,7 @@ from llmc.store.ledger import Ledger
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
+from llmc.values import dataclass
 
 
 class Console(Protocol):

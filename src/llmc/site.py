@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Event
 
 from llmc.agents.base import Agent
@@ -21,6 +21,7 @@ from llmc.store.ledger import Ledger
 from llmc.store.lock import FileLock
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux, TmuxError
+from llmc.values import dataclass
 
 WORKER_LOCK_SECS = 30.0
 REAPED_WITHIN_SECS = 1.0

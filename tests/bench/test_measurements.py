@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from bench import classification, delivery, landing, observing, repository, start_up, state_updates, watching
+from bench import classification, delivery, hops, landing, observing, repository, start_up, state_updates, watching
 from bench.__main__ import MEASUREMENTS, main
 from bench.page import page
 from bench.report import Table, Verdict
 
 TINY = {
     "start_up": lambda: start_up.measure(rounds=1),
+    "hops": hops.measure,
     "state_updates": lambda: state_updates.measure(workers=(2,), rounds=2),
     "landing": lambda: landing.measure(files=100, rounds=1),
     "repository": lambda: repository.measure(files=100, rounds=1),
@@ -37,7 +38,7 @@ def test_a_measurement_gives_tables_of_sane_figures(name: str) -> None:
     for table in tables:
         assert table.rows, table.title
         assert {len(row) for row in table.rows} == {len(table.columns)}
-        figures = [cell for row in table.rows for cell in row if isinstance(cell, float)]
+        figures = [cell for row in table.rows for cell in row if isinstance(cell, int | float)]
         assert figures, table.title
         assert all(math.isfinite(figure) and figure >= 0 for figure in figures), str(table)
         assert any(figure > 0 for figure in figures), str(table)

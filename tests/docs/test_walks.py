@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,13 +62,13 @@ def test_a_prompt_and_an_accept(story: Story, listed: Path) -> None:
 
 
 @pytest.fixture
-def daemon(story: Story, listed: Path) -> Iterator[subprocess.Popen[bytes]]:
+def daemon(story: Story, listed: Path) -> subprocess.Popen[bytes]:
     """One that remembers what it does, with a worker that is idle."""
     story.begin("adam")
     process = run_traced(story, listed, "up")
     story.wait("adam", session=Session.UP)
     assert running_daemon(story.root) is not None
-    yield process
+    return process
 
 
 def end(daemon: subprocess.Popen[bytes]) -> None:

@@ -214,3 +214,18 @@ print(type(open_watch()).__name__)
 def test_a_system_with_no_watches_left_is_looked_at():
     done = subprocess.run([sys.executable, "-c", EXHAUSTED], capture_output=True, text=True, check=True)
     assert done.stdout == "LookingWatch\n"
+
+
+STARTS_NOTHING = """
+import sys
+started = []
+sys.addaudithook(lambda event, _: started.append(event) if event in ("subprocess.Popen", "os.posix_spawn") else None)
+from llmc.host.watch import open_watch
+open_watch().close()
+print(started)
+"""
+
+
+def test_a_watch_is_opened_without_another_program():
+    done = subprocess.run([sys.executable, "-c", STARTS_NOTHING], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from llmc.agents.reports import Report, read_report
 from llmc.agents.transcripts import Transcripts
 from llmc.core.program import UNASKED, InstalledProgram
 from llmc.core.screen.classify import Pack
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,6 +12,7 @@ from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import command_line, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
+from llmc.values import dataclass
 
 PLUGIN = """\
 // Sub-agents have sessions of their own, which are left out.
@@ -122,3 +123,11 @@ OPENCODE = Edition("opencode", "OPENCODE")
 # Its snapshots, copies of the whole worktree after each step, keep it busy; LLMC has backups of its own.
 # It needs twenty seconds of a processor to start, of which a busy machine may give it a sixth.
 KILO = Edition("kilo", "KILO", MappingProxyType({"snapshot": False}), patience_secs=180.0)
+
+
+def agent() -> Agent:
+    return OPENCODE.agent()
+
+
+def kilo_agent() -> Agent:
+    return KILO.agent()

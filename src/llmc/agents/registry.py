@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 
-from llmc.agents import aider, claude, cline, codex, copilot, demo_agent, gemini, kimi, opencode, pi, qwen, shell
 from llmc.agents.base import Agent
 from llmc.agents.custom import described_agent, with_options, with_own_pack
 from llmc.config import AgentOptions, Config
 from llmc.errors import LlmcError
 
+
+def _made_by(module: str, function: str = "agent") -> Callable[[], Agent]:
+    """Imported when the agent is wanted: a command needs those of its workers only."""
+
+    def make() -> Agent:
+        agent: Agent = getattr(import_module(f"llmc.agents.{module}"), function)()
+        return agent
+
+    return make
+
+
 BUILT_IN: Mapping[str, Callable[[], Agent]] = {
-    "claude": claude.agent,
-    "codex": codex.agent,
-    "gemini": gemini.agent,
-    "opencode": opencode.OPENCODE.agent,
-    "qwen": qwen.agent,
-    "copilot": copilot.agent,
-    "kimi": kimi.agent,
-    "kilo": opencode.KILO.agent,
-    "pi": pi.agent,
-    "cline": cline.agent,
-    "aider": aider.agent,
-    "shell": shell.agent,
-    "demo": demo_agent.agent,
+    "claude": _made_by("claude"),
+    "codex": _made_by("codex"),
+    "gemini": _made_by("gemini"),
+    "opencode": _made_by("opencode"),
+    "qwen": _made_by("qwen"),
+    "copilot": _made_by("copilot"),
+    "kimi": _made_by("kimi"),
+    "kilo": _made_by("opencode", "kilo_agent"),
+    "pi": _made_by("pi"),
+    "cline": _made_by("cline"),
+    "aider": _made_by("aider"),
+    "shell": _made_by("shell"),
+    "demo": _made_by("demo_agent"),
 }
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from llmc.core.delivery.digest import told_digest
 from llmc.model import Worker
+from llmc.values import dataclass
 
 KINDS = frozenset(
     (

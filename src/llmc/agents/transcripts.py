@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from glob import glob
 from typing import Any
 
 from llmc.core.delivery.digest import told_digest
+from llmc.values import dataclass
 
 BLOCK = 256 * 1024
 MOST_BYTES = 8 * 1024 * 1024

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentTypeError
 
 MOST_LINES = 1_000_000
 
@@ -10,14 +12,14 @@ MOST_LINES = 1_000_000
 def some_path(text: str) -> str:
     """Anything but nothing: `--root "$UNSET"` is a mistake and not a wish for the usual root."""
     if not text:
-        raise ArgumentTypeError("it is empty")
+        raise _wrong("it is empty")
     return text
 
 
 def some_text(text: str) -> str:
     """Only paths may hold bytes that are no text."""
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ArgumentTypeError("it is not UTF-8 text")
+        raise _wrong("it is not UTF-8 text")
     return text
 
 
@@ -27,19 +29,19 @@ def some_name(text: str) -> str:
 
 def some_tree(text: str) -> str:
     if not 7 <= len(text) <= 64 or set(text.lower()) - set("0123456789abcdef"):
-        raise ArgumentTypeError("it must be the name of a tree: 7 to 64 digits from 0 to f")
+        raise _wrong("it must be the name of a tree: 7 to 64 digits from 0 to f")
     return text.lower()
 
 
 def some_lines(text: str) -> int:
     if not text.isdecimal() or len(text) > len(str(MOST_LINES)) or not 1 <= int(text) <= MOST_LINES:
-        raise ArgumentTypeError(f"it must be a number from 1 to {MOST_LINES}")
+        raise _wrong(f"it must be a number from 1 to {MOST_LINES}")
     return int(text)
 
 
 def some_line(text: str) -> str:
     if not text.strip() or any(ord(character) < 32 or character == "\x7f" for character in text):
-        raise ArgumentTypeError("it must be one line without control characters")
+        raise _wrong("it must be one line without control characters")
     return some_text(text)
 
 
@@ -49,18 +51,24 @@ def some_seconds(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0.05 <= seconds <= 86_400:
-        raise ArgumentTypeError("it must be a number of seconds from 0.05 to 86400")
+        raise _wrong("it must be a number of seconds from 0.05 to 86400")
     return seconds
 
 
 def some_looks(text: str) -> int:
     if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= 1000:
-        raise ArgumentTypeError("it must be a number from 1 to 1000")
+        raise _wrong("it must be a number from 1 to 1000")
     return int(text)
 
 
 def some_cursor(text: str) -> tuple[int, int]:
     column, comma, row = text.partition(",")
     if not comma or not (column.isdecimal() and row.isdecimal()) or len(text) > 20:
-        raise ArgumentTypeError("it must be a column and a row, such as 2,17")
+        raise _wrong("it must be a column and a row, such as 2,17")
     return int(column), int(row)
+
+
+def _wrong(why: str) -> ArgumentTypeError:
+    from argparse import ArgumentTypeError  # late, so that the commands can be listed without it
+
+    return ArgumentTypeError(why)

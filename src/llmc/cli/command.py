@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 FAILS = ("1 it was refused or failed; the error says what to do",)
 
 
-@dataclass(frozen=True)
 class Word:
-    names: tuple[str, ...]
-    options: dict[str, Any]
+    """Not a dataclass, and neither is a command: `dataclasses` would take longer to load than the whole table."""
+
+    __slots__ = ("names", "options")
+
+    def __init__(self, names: tuple[str, ...], options: dict[str, Any]) -> None:
+        self.names = names
+        self.options = options
 
 
-@dataclass(frozen=True)
+def no_parts() -> tuple[Command, ...]:
+    return ()
+
+
 class Command:
-    name: str
-    summary: str
-    examples: tuple[str, ...]
-    words: tuple[Word, ...] = ()
-    answers: bool = True
-    """Whether there is something to say as JSON."""
-    parts: tuple[Command, ...] = ()
-    """The commands of a group: `llmc pty classify`."""
-    about: str = ""
-    """What the summary leaves open."""
-    codes: tuple[str, ...] = FAILS
-    """What its exit codes mean, besides those that they always mean."""
+    __slots__ = ("_parts", "about", "answers", "codes", "examples", "name", "summary", "words")
+
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        examples: tuple[str, ...],
+        words: tuple[Word, ...] = (),
+        *,
+        answers: bool = True,
+        parts: Callable[[], tuple[Command, ...]] = no_parts,
+        about: str = "",
+        codes: tuple[str, ...] = FAILS,
+    ) -> None:
+        """`answers`: whether there is something to say as JSON. `about`: what the summary leaves open.
+        `codes`: what its exit codes mean, besides those that they always mean."""
+        self.name = name
+        self.summary = summary
+        self.examples = examples
+        self.words = words
+        self.answers = answers
+        self.about = about
+        self.codes = codes
+        self._parts = parts
+
+    @property
+    def parts(self) -> tuple[Command, ...]:
+        """The commands of a group: `llmc pty classify`."""
+        return self._parts()
 
 
 def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argparse as it is

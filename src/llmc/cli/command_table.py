@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text, some_tree
 from llmc.cli.command import FAILS, FOLLOW, Command, flag, word
-from llmc.cli.pty_command_table import PTY
 
 SENDS = (
     "1 undelivered: nothing was sent, or the command was refused",
@@ -16,6 +15,13 @@ MAYBE_WORKER = word("worker", metavar="WORKER", nargs="?", type=some_name, help=
 YES = flag("--yes", "-y", text="do not ask")
 NAMES = word("names", metavar="WORKER", nargs="*", type=some_name, help="the workers' names")
 EVERYBODY = flag("--all", text="every worker")
+
+
+def _pty_commands() -> tuple[Command, ...]:
+    from llmc.cli.pty_command_table import PTY
+
+    return PTY
+
 
 COMMANDS = (
     Command(
@@ -341,7 +347,7 @@ COMMANDS = (
         "terminals without worktrees, and whether they are ready",
         ("llmc pty create ~/code/shop", "llmc pty watch --detach", "llmc pty status"),
         answers=False,
-        parts=PTY,
+        parts=_pty_commands,
     ),
     Command(
         "doctor",

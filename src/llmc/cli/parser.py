@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatter, _SubParsersAction
-from collections.abc import Iterable
-from textwrap import fill
-from typing import NoReturn
 
 from llmc import __version__
 from llmc.cli.arguments import some_path
-from llmc.cli.command import Command, Word
+from llmc.cli.columns import terminal_columns
 from llmc.cli.command_table import COMMANDS
-from llmc.core.display import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, NoReturn
+
+    from llmc.cli.command import Command
 
 EXIT_CODES = (
     "exit codes: 0 done, 1 expected failure, 2 wrong words, 3 a bug in LLMC, 4 delivery unknown, 130 interrupted"
@@ -35,8 +39,14 @@ class Help(RawDescriptionHelpFormatter):
     """With room for the longest command's name, which argparse does not count."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog)
+        super().__init__(prog, width=_columns() - 2)
         self._action_max_length = max(len(command.name) for command in COMMANDS) + 4
+
+
+def _columns() -> int:
+    """As argparse has it, whose own way loads `shutil` with every kind of compression."""
+    wanted = os.environ.get("COLUMNS", "")
+    return (int(wanted) if wanted.isdecimal() else 0) or terminal_columns() or 80
 
 
 class Parser(ArgumentParser):
@@ -59,8 +69,31 @@ class Parser(ArgumentParser):
         return f"{guess}`{self.prog} --help` lists the commands"
 
     def _refuse(self, what: str, hint: str) -> NoReturn:
+        from llmc.core.display import one_line
+
         sys.stderr.write(f"error: {one_line(what, 300)}\nhint: {one_line(hint, 300)}\n")
         sys.exit(2)
+
+
+class CommandParser(Parser):
+    """Of one command. It is filled when its command is the one that was typed: all others are only listed."""
+
+    def __init__(self, command: Command, group: str, **options: Any) -> None:  # noqa: ANN401 - handed on
+        self._command, self._group, self._options = command, group, options
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401
+        command = self._command
+        about = "\n\n".join(filter(None, (command.summary, _filled(command.about))))
+        super().__init__(description=about, epilog=_epilog(command), formatter_class=Help, **self._options)
+        self.set_defaults(verb=self._group + command.name)
+        self.add_argument("--root", metavar="DIR", type=some_path, default=SUPPRESS, help=SUPPRESS)
+        if command.answers:
+            self.add_argument("--json", action="store_true", help="answer as JSON")
+        for word in command.words:
+            self.add_argument(*word.names, **word.options)
+        if command.parts:
+            _list_commands(self, command.parts, f"{command.name}_")
+        return super().parse_known_args(args, namespace)
 
 
 def make_parser(prog: str = "llmc") -> ArgumentParser:
@@ -75,30 +108,20 @@ def make_parser(prog: str = "llmc") -> ArgumentParser:
         "--root", metavar="DIR", type=some_path, help="the LLMC root (else LLMC_ROOT, the one around you, ~/llmc)"
     )
     parser.add_argument("--version", action="version", version=f"llmc {__version__}", help="show the version")
-    verbs = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=Parser)
-    for command in COMMANDS:
-        _add(verbs, command)
+    _list_commands(parser, COMMANDS)
     return parser
 
 
-def _add(verbs: _SubParsersAction[Parser], command: Command, group: str = "") -> None:
-    parser = verbs.add_parser(
-        command.name,
-        help=command.summary,
-        description="\n\n".join(filter(None, (command.summary, fill(command.about, COLUMNS)))),
-        epilog=_epilog(command),
-        formatter_class=Help,
-    )
-    parser.set_defaults(verb=group + command.name)
-    parser.add_argument("--root", metavar="DIR", type=some_path, default=SUPPRESS, help=SUPPRESS)
-    if command.answers:
-        parser.add_argument("--json", action="store_true", help="answer as JSON")
-    for word in command.words:
-        _add_word(parser, word)
-    if command.parts:
-        parts = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=Parser)
-        for part in command.parts:
-            _add(parts, part, f"{command.name}_")
+def _list_commands(parser: Parser, commands: Iterable[Command], group: str = "") -> None:
+    verbs = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=CommandParser)
+    for command in commands:
+        verbs.add_parser(command.name, help=command.summary, command=command, group=group)
+
+
+def _filled(text: str) -> str:
+    from textwrap import fill
+
+    return fill(text, COLUMNS)
 
 
 def _epilog(command: Command) -> str:
@@ -108,7 +131,3 @@ def _epilog(command: Command) -> str:
 
 def _indented(lines: tuple[str, ...]) -> str:
     return "\n".join(f"  {line}" for line in lines)
-
-
-def _add_word(parser: ArgumentParser, word: Word) -> None:
-    parser.add_argument(*word.names, **word.options)

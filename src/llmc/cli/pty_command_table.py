@@ -1,4 +1,4 @@
-"""The commands of `llmc pty`, for `words`."""
+"""The commands of `llmc pty`, for `command_table`."""
 
 from __future__ import annotations
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from argparse import Namespace
-from importlib import import_module
 
-from llmc.cli.failures import tell
 from llmc.cli.parser import make_parser
-from llmc.cli.render import Terminal, show_result
-from llmc.commands.shared.result import Result
-from llmc.errors import WrongWordsError
-from llmc.root import here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from llmc.commands.shared.result import Result
 
 NAMES = ("llmc", "conductor")
 """What the program is installed as."""
@@ -20,13 +19,26 @@ FIRST = "`llmc demo` shows the whole story, `llmc init` begins with your reposit
 
 
 def run(argv: list[str]) -> int:
+    """Whoever only asks for help does not wait for what results and failures need: they are imported late."""
     try:
-        if not argv:
-            raise WrongWordsError("no command was given", FIRST)
-        args = make_parser(_own_name()).parse_args(argv)
-        return show_result(_result(args), want_json=_has(args, "json"))
-    except (Exception, KeyboardInterrupt, SystemExit) as failure:
+        return _run(argv)
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
+    except (Exception, KeyboardInterrupt) as failure:
+        from llmc.cli.failures import tell
+
         return tell(failure)
+
+
+def _run(argv: list[str]) -> int:
+    if not argv:
+        from llmc.errors import WrongWordsError
+
+        raise WrongWordsError("no command was given", FIRST)
+    args = make_parser(_own_name()).parse_args(argv)
+    from llmc.cli.render import show_result
+
+    return show_result(_result(args), want_json=_has(args, "json"))
 
 
 def _own_name() -> str:
@@ -35,13 +47,20 @@ def _own_name() -> str:
 
 
 def _result(args: Namespace) -> Result:
+    from llmc.commands.shared.result import Result
+
     if args.verb == "completion":
         from llmc.cli.completion import make_script
 
         return Result(make_script(args.shell))
-    module = import_module(f"llmc.commands.{args.verb}")
-    from llmc.app import App
+    from importlib import import_module
 
+    from llmc.app import App
+    from llmc.cli.render import Terminal
+    from llmc.root import here
+
+    module = import_module(f"llmc.commands.{args.verb}")
+    gc.enable()
     console = Terminal(want_json=_has(args, "json"), assume_yes=_has(args, "yes"))
     result: Result = module.run(App(args.root, os.environ, here(), console), args)
     return result

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import dataclass
 
 from llmc.app import App
 from llmc.care.acting import acting_for
@@ -17,6 +16,7 @@ from llmc.model import Receipt, Session, Turn, Worker
 from llmc.perform.going_on import task_again
 from llmc.perform.steps import decide_and_run
 from llmc.site import Site
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

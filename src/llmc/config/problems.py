@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from llmc.config.keys import Key
 from llmc.errors import LlmcError
+from llmc.values import dataclass
 
 _MOST_LISTED = 20
 

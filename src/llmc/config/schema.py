@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, TypeVar, cast
 
 from llmc.config.value_types import Kind, toml_value
+from llmc.values import dataclass
 
 T = TypeVar("T")
 

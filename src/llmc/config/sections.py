@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from llmc.config.schema import option, required, rows
@@ -19,6 +18,7 @@ from llmc.config.text_checks import (
 from llmc.config.value_types import Choice, Files, Flag, Place, Seconds, Text, Variables, Whole, Words
 from llmc.core.names import is_branch_name
 from llmc.model import Autonomy
+from llmc.values import dataclass
 
 CLI_AGENTS = (
     *("claude", "codex", "gemini", "opencode"),
@@ -119,7 +119,7 @@ class AutoConfirm:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    autonomy: Autonomy = option(_AUTONOMY, Autonomy.MANUAL, _WHAT_AUTONOMY_MEANS)  # noqa: RUF009
+    autonomy: Autonomy = option(_AUTONOMY, Autonomy.MANUAL, _WHAT_AUTONOMY_MEANS)
     commit_grace_secs: float = option(
         Seconds("30", zero=True),
         30,
@@ -222,7 +222,7 @@ class WorkerOptions:
     excluded_from_pool: bool = option(_FLAG, False, "only gets the tasks that name it")
     skip_permissions: bool | None = option(_FLAG, None, "start it so that it does not ask for permissions", _INHERITED)
     allowed_tools: tuple[str, ...] | None = option(_TOOLS, None, "the tools that it may use without asking", _INHERITED)
-    autonomy: Autonomy | None = option(_AUTONOMY, None, "what LLMC may do unasked", "as in `[policy]`")  # noqa: RUF009
+    autonomy: Autonomy | None = option(_AUTONOMY, None, "what LLMC may do unasked", "as in `[policy]`")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar
 
 from llmc.config.schema import Option, Shape, options_of
 from llmc.config.sections import AgentOptions, Backup, Classifier, Defaults, Log, Notify, Policy, Repo, WorkerOptions
 from llmc.model import Autonomy
+from llmc.values import dataclass
 
 T = TypeVar("T")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 from llmc.config.text_checks import absolute_path, any_text, inner_file, some_text
 from llmc.core.names import shown
+from llmc.values import dataclass
 
 T_co = TypeVar("T_co", covariant=True)
 E = TypeVar("E", bound=StrEnum)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from llmc.core.screen.classify import Pack
+from llmc.values import dataclass
 
 
 class Verdict(StrEnum):

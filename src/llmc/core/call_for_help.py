@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llmc.core.display import age, one_line, plain
 from llmc.core.masking import masked
 from llmc.model import Worker
+from llmc.values import dataclass
 
 PROMPT_SHOWN = 400
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from llmc.core.diagnose_machine import dotted, machine_findings, root_findings, size
 from llmc.core.diagnose_remains import remains_findings
@@ -12,6 +12,7 @@ from llmc.core.diagnose_workers import worker_findings
 from llmc.core.findings import KINDS, TOPICS, Finding, counted, finding, some
 from llmc.core.health import SUBJECTS, Found, Health, RootHealth, Unknown, WorkerHealth
 from llmc.core.kinds import ERROR, NOTE, Severity
+from llmc.values import dataclass
 
 ORDER = tuple(Severity)
 REQUIRED = frozenset(("git", "tmux", "root", "settings", "state", "clone"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from llmc.core.kinds import Kind, Severity
 from llmc.core.kinds_machine import MACHINE_KINDS
 from llmc.core.kinds_repository import REPOSITORY_KINDS
 from llmc.core.kinds_workers import WORKER_KINDS
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from llmc.core.landing.journal import Landing
 from llmc.model import Worker
+from llmc.values import dataclass
 
 T = TypeVar("T", covariant=True)
 

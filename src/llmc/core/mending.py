@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from llmc.core.diagnose_remains import late_timers
 from llmc.core.lifecycle.clocks import not_after
 from llmc.core.lifecycle.effects import LASTING, Deliver
 from llmc.model import Evidence, State, Work, Worker
+from llmc.values import dataclass
 
 SIGNAL = "doctor.repair"
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.core.display import one_line
 from llmc.core.screen.readiness import Call
+from llmc.values import dataclass
 
 WORDS = {"READY": "is ready", "NEEDS_CONFIRMATION": "asks you", "ERROR": "has failed", "EXITED": "has ended"}
 LONGEST = 200

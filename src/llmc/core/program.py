@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
+
+from llmc.values import dataclass
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _OPTION_LINE = re.compile(r"^ {0,8}(-{1,2}[A-Za-z].*)$")

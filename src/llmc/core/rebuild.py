@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from llmc.model import Evidence, Session, State, Turn, Work, Worker
+from llmc.values import dataclass
 
 SIGNAL = "doctor.rebuild"
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from llmc.core.findings import Finding
+from llmc.values import dataclass
 
 
 class Do(StrEnum):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 from llmc.core.screen.readiness import Opinion
 from llmc.errors import LlmcError
@@ -12,6 +11,7 @@ from llmc.observe.readings import Seen
 from llmc.perform.auto_confirm import Confirmed, confirm, has_rules
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

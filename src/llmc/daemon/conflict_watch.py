@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.observe.conflict_forecast import Radar, keep
 from llmc.site import Site
+from llmc.values import dataclass
 
 SOON_SECS = 0.5
 """What belongs together often comes in a burst."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from selectors import EVENT_READ, DefaultSelector
 
 from llmc.config.sections import Classifier
@@ -20,6 +19,7 @@ from llmc.observe.second_opinion import SecondOpinion
 from llmc.perform.status_lines import StatusLines
 from llmc.root import Root
 from llmc.store.status_cache import Complaints, StatusCache
+from llmc.values import dataclass
 
 LOOK_AT_FILES_SECS = 1.0
 """Where nothing tells of changed files, they are looked at so often."""

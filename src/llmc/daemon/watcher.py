@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from llmc.agents.packs import broken_packs
 from llmc.config import Config, load_config
@@ -30,6 +29,7 @@ from llmc.store.terminals import CHANGED, Terminal, Terminals
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import own_server
+from llmc.values import dataclass
 
 INTERVAL_SECS = 5.0
 QUIET_ROUNDS = 12

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from llmc.values import dataclass
 
 NAMESPACE = "refs/llmc/backup/"
 _TRAILER = "Llmc-Backup: "

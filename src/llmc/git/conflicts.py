@@ -7,7 +7,7 @@ the worker's own commit. In a merge it is the other way. Users and agents only e
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from llmc.git.failure import GitError
@@ -17,6 +17,7 @@ from llmc.git.repository import Operation, operations, raw_status, resolve
 from llmc.git.runner import Git
 from llmc.git.scratch_objects import throw_away_store
 from llmc.git.worktree_commit import commit_tree
+from llmc.values import dataclass
 
 _NONE = "000000"
 _FILE = "100"

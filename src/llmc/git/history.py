@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from llmc.core.landing.commit_message import without_controls
 from llmc.git.parse import FileStat, nul_fields, parse_numstat
 from llmc.git.repository import HEADS, lookup
 from llmc.git.runner import LLMC_IDENTITY, Git
+from llmc.values import dataclass
 
 # Nothing that somebody configured may come between a change and whoever judges it: no driver, and every file whole.
 PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--no-relative")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.parse import encode, nul_fields
 from llmc.git.repository import toplevel
 from llmc.git.runner import Git
+from llmc.values import dataclass
 
 
 class WrongPatternError(LlmcError):

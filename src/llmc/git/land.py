@@ -6,7 +6,6 @@ The user's checkout is only ever fast-forwarded, and only where git itself finds
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 
 from llmc.core.landing.journal import Landing
 from llmc.errors import LlmcError
@@ -20,6 +19,7 @@ from llmc.git.repository import HEADS, branch_tip, list_worktrees, lookup, opera
 from llmc.git.runner import LONG, Git
 from llmc.git.take_back import MARK, has_landed, settle_landing
 from llmc.host.faults import Moment, reached
+from llmc.values import dataclass
 
 
 class LandRefusedError(LlmcError):

@@ -5,11 +5,10 @@ Git itself has the last word when it happens. This tells beforehand, so that nob
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.git.parse import nul_fields
 from llmc.git.repository import status
 from llmc.git.runner import Git
+from llmc.values import dataclass
 
 _SUBMODULE = "160000"
 _NONE = "000000"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.git.failure import subcommand
 from llmc.git.repository import HEADS, git_paths
 from llmc.git.runner import Git
 from llmc.host.holders import can_tell_holders, holder_of
+from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 0.05
 CLOCKS_DIFFER_SECS = 2.0

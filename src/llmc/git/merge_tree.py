@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from llmc.git.failure import GitError
 from llmc.git.parse import nul_fields
 from llmc.git.runner import Git
+from llmc.values import dataclass
 
 
 class MergeKind(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
@@ -13,6 +13,7 @@ from llmc.git.replay import has_merges, join, merge_from, replay, tree_of
 from llmc.git.repository import HEADS, git_paths, lookup, require_commit, resolve
 from llmc.git.runner import LONG, Git
 from llmc.host.base import Completed
+from llmc.values import dataclass
 
 # Whatever the user likes for their own rebases, this one replays plain commits, touches no other branch, hides no
 # dirty files and asks nobody for a key. The commit that lands is signed in its own step. A patch that the branch has

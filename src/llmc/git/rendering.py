@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from llmc.core.landing.journal import Entry, Kind
 from llmc.git.failure import GitError
 from llmc.git.parse import encode, nul_fields
 from llmc.git.runner import LONG, Git
+from llmc.values import dataclass
 
 KINDS: Mapping[str, Kind] = {"100644": Kind.FILE, "100755": Kind.PROGRAM, "120000": Kind.LINK}
 """By the modes that git has for them."""

@@ -6,13 +6,12 @@ time. So what it makes of the work may lack something. Here the whole work is me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.core.landing.commit_message import message_for
 from llmc.git.history import Commit, as_child_of, changed_files, messages_of, own_commits
 from llmc.git.merge_tree import Merge, merge_in_memory
 from llmc.git.parse import encode
 from llmc.git.runner import Git
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

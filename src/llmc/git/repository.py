@@ -6,7 +6,6 @@ Every probe here knows three answers: yes, no, and a GitError when git could not
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from llmc.errors import LlmcError
@@ -14,6 +13,7 @@ from llmc.git.failure import GitError
 from llmc.git.own_view import own_path
 from llmc.git.parse import StatusEntry, Worktree, decode, encode, parse_status, parse_worktrees
 from llmc.git.runner import Git
+from llmc.values import dataclass
 
 HEADS = "refs/heads/"
 

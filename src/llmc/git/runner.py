@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError, is_locked
 from llmc.git.own_view import EVERYWHERE_BELOW, places
 from llmc.host.base import Completed, Host
 from llmc.host.local import ProgramMissingError
+from llmc.values import dataclass
 
 MINIMUM = (2, 38)
 LONG = 1800.0

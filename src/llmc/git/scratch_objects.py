@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from llmc.git.repository import git_paths
 from llmc.git.runner import Git
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

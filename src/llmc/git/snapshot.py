@@ -9,12 +9,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from llmc.git.hidden import hidden_files, reveal
 from llmc.git.parse import decode, encode
 from llmc.git.repository import git_paths
 from llmc.git.runner import LONG, Git
+from llmc.values import dataclass
 
 # What makes git believe that it is in the middle of something; plain files with no absolute paths in them.
 _OPERATION = (

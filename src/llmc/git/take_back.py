@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from llmc.core.landing.journal import Entry, Landing, Whose, whose
@@ -23,6 +22,7 @@ from llmc.git.runner import LONG, Git
 from llmc.host import entries
 from llmc.host.faults import Moment, reached
 from llmc.host.process_search import marked_processes
+from llmc.values import dataclass
 
 MARK = "LLMC_LANDING"
 """In the environment of the git that writes, and of all that it starts."""

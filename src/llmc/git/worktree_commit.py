@@ -5,12 +5,11 @@ Costs one `git status`: only what that finds is read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.git.parse import StatusEntry, StatusKind, encode, nul_fields
 from llmc.git.repository import git_paths, operations, require_commit, status
 from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.git.scratch_objects import ThrowAwayStore
+from llmc.values import dataclass
 
 LARGEST_UNTRACKED = 4_000_000
 """Bytes; a larger file that git does not know is hardly part of the work."""

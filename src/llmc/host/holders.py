@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from llmc.host.process_search import command_of, programs_in
 from llmc.host.processes import is_running, open_files, running, started_at
+from llmc.values import dataclass
 
 START_IS_KNOWN_TO_SECS = 2.0
 """The process table counts in ticks since a boot that is known to a second."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from llmc.host.processes import is_running, parent_of
+from llmc.values import dataclass
 
 COMMAND_SHOWN = 60
 

@@ -7,7 +7,8 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+
+from llmc.values import dataclass
 
 GRACE_SECS = 3.0
 PAUSE_SECS = 0.02

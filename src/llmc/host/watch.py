@@ -11,9 +11,11 @@ import stat
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Thread
 from typing import Protocol
+
+from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 1.0
 
@@ -63,8 +65,13 @@ class _Watched:
 
 class InotifyWatch:
     def __init__(self) -> None:
+        from ctypes import CDLL
+
+        import inotify_simple
         from inotify_simple import INotify, flags
 
+        # inotify_simple 2.0 starts `ldconfig` to find the C library, which this process has long loaded.
+        inotify_simple._libc = inotify_simple._libc or CDLL(None, use_errno=True)
         self._inotify = INotify(nonblocking=True)
         self._flags = (
             flags.CREATE | flags.DELETE | flags.MOVED_TO | flags.MOVED_FROM | flags.MODIFY | flags.ATTRIB

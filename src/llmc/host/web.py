@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from llmc.errors import LlmcError
+from llmc.values import dataclass
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse

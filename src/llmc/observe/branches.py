@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import RebaseWork
 from llmc.core.lifecycle.transitions.shared import awaits
@@ -23,6 +21,7 @@ from llmc.git.repository import HEADS, branch_tip, current_branch, lookup, opera
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.site import Site
+from llmc.values import dataclass
 
 
 def upstream_tip(site: Site) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from llmc.agents.base import program_of
@@ -34,6 +34,7 @@ from llmc.observe.health_records import look_at_spool
 from llmc.root import Root
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
+from llmc.values import dataclass
 
 T = TypeVar("T")
 

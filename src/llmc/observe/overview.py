@@ -6,7 +6,6 @@ The patrol asks this. Whoever is as expected costs nothing more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from llmc.core.lifecycle.effects import RebaseWork
 from llmc.core.lifecycle.patrol import Miss
@@ -20,6 +19,7 @@ from llmc.observe.branches import upstream_tip
 from llmc.observe.reports import has_reports
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.host.base import Host
 from llmc.store.terminals import Terminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

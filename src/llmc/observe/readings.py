@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from threading import Lock
 from typing import Any
@@ -30,6 +29,7 @@ from llmc.observe.second_opinion import Asked, SecondOpinion
 from llmc.observe.watched_terminal import Subject, Told
 from llmc.store.status_cache import Complaints, Status, StatusCache
 from llmc.tmux.parsing import Pane
+from llmc.values import dataclass
 
 LONGEST_SUMMARY = 200
 SETTLE_SECS = 1.0

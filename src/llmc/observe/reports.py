@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 
 from llmc.agents.reports import Report, is_of_session, understood
@@ -18,6 +17,7 @@ from llmc.observe.branches import new_work, work_elsewhere
 from llmc.observe.sessions import said_on_screen
 from llmc.site import Site, local_offset
 from llmc.store.spool import SpooledEvent, has_events
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

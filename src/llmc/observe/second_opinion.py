@@ -6,7 +6,6 @@ import os
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Event, Lock
 
 from llmc.config.sections import Classifier
@@ -16,6 +15,7 @@ from llmc.errors import LlmcError
 from llmc.host.background import Errands
 from llmc.host.web import NoAnswerError, Response, post_json
 from llmc.root import Root
+from llmc.values import dataclass
 
 TRIES = 3
 FIRST_PAUSE_SECS = 1.0

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +29,7 @@ from llmc.store.spool import pending, take
 from llmc.store.terminals import Terminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
+from llmc.values import dataclass
 
 SHELL = "shell"
 """The pack for whatever runs in a shell and has none of its own."""

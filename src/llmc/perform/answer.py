@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.core.delivery.digest import text_digest
@@ -17,6 +16,7 @@ from llmc.perform.delivery import asks_by_report, lock_terminal
 from llmc.perform.dialogs import Shown, look_at_dialog, walk_through
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
+from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 0.05
 REPORTED_WITHIN_SECS = 5.0

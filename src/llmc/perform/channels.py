@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from html import escape
 
 from llmc.config.sections import Notify
@@ -18,6 +17,7 @@ from llmc.host.base import Host
 from llmc.host.web import post_json
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import show_message
+from llmc.values import dataclass
 
 COMMAND_SECS = 10.0
 DESKTOP_SECS = 5.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
@@ -27,6 +26,7 @@ from llmc.store.lock import FileLock
 from llmc.store.spool import make_spool
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
+from llmc.values import dataclass
 
 FIRST_PAUSE_SECS = 0.002
 LONGEST_PAUSE_SECS = 0.05

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.core.dialogs.choosing import Goal
@@ -14,6 +13,7 @@ from llmc.core.screen.screen import Screen, screen_of
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
+from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 0.04
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
@@ -15,6 +14,7 @@ from llmc.perform.delivery import lock_terminal
 from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
 from llmc.site import Site
 from llmc.tmux.server import PaneGoneError
+from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 0.1
 

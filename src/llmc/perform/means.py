@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from llmc.core.mending import Seen
@@ -12,6 +12,7 @@ from llmc.host.base import Host
 from llmc.model import State, Worker
 from llmc.root import Root
 from llmc.site import Site
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ def ask_program(host: Host, program: str, commands: tuple[str, ...], within: flo
     from concurrent.futures import ThreadPoolExecutor  # slow to load, and most commands ask no program
 
     questions = [(program, "--version"), *((program, *command.split(), "--help") for command in commands)]
+
     with ThreadPoolExecutor(len(questions)) as pool:
         version, *pages = pool.map(lambda question: _answer(host, question, within), questions)
     options = {command: found for command, page in zip(commands, pages, strict=True) if (found := options_in(page))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,6 +22,7 @@ from llmc.store.event_log import EventLog, LoggedEvent
 from llmc.store.lock import FileLock
 from llmc.store.own_directory import is_replaced
 from llmc.store.state_file import StateFile
+from llmc.values import dataclass
 
 DAEMON_LOCK_SECS = 1.0
 

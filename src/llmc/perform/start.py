@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 
 from llmc.agents.base import Agent
 from llmc.agents.packs import FALLBACK
@@ -20,6 +19,7 @@ from llmc.perform.unread_reports import spooled_reports
 from llmc.site import Site
 from llmc.tmux.parsing import Pane, last_words
 from llmc.tmux.server import PaneGoneError
+from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 0.05
 LAST_LINES = 6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from llmc.core.delivery.digest import text_digest
 from llmc.core.lifecycle import events as ev
@@ -28,6 +28,7 @@ from llmc.perform import accept, branches, conflicts, delivery, sessions
 from llmc.perform.notices import tell
 from llmc.site import Site
 from llmc.store.lock import DiskError
+from llmc.values import dataclass
 
 CANCELLING = (ev.StopAsked, ev.ResetAsked, ev.RemovalAsked)
 """What a user asks in place of whatever was under way; everything else comes after it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType, NoneType
@@ -16,6 +16,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from llmc.errors import LlmcError
 from llmc.model import SCHEMA, Clock, Json, State, Work, Worker
+from llmc.values import dataclass
 
 SHOWN_PROBLEMS = 5
 

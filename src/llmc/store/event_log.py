@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
@@ -21,6 +21,7 @@ from llmc.errors import LlmcError
 from llmc.model import Json
 from llmc.store.lock import FileLock
 from llmc.store.own_file import stand_aside
+from llmc.values import dataclass
 
 MIGRATIONS = (
     (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from types import MappingProxyType
 
@@ -15,6 +15,7 @@ from llmc.model import Json, State, Worker
 from llmc.store.event_log import EventLog, LoggedEvent
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
+from llmc.values import dataclass
 
 PROMPT_KEPT = 16 << 10
 """Characters of a task that the log keeps: enough to go on with it, little enough for a log."""

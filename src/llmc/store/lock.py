@@ -11,13 +11,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from llmc.errors import LlmcError
 from llmc.store.own_file import open_own, open_regular, read_own
+from llmc.values import dataclass
 
 FIRST_PAUSE = 0.001
 LONGEST_PAUSE = 0.025

@@ -14,7 +14,6 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from llmc.core.lifecycle.clocks import in_order, is_older, not_after
 from llmc.store.bad_reports import BAD, count_bad, set_aside, stands_aside
 from llmc.store.lock import disk_errors
 from llmc.store.own_directory import is_replaced, make_own_directory, opened
+from llmc.values import dataclass
 
 MAX_EVENT_BYTES = 4 << 20
 MAX_BATCH_BYTES = 16 << 20

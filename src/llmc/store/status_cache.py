@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -24,6 +24,7 @@ from llmc.root import Root
 from llmc.store.own_directory import is_own_directory, make_own_directory
 from llmc.store.own_file import stand_aside, write_atomically
 from llmc.store.terminals import RECORD
+from llmc.values import dataclass
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS ptys (

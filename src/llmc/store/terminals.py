@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 from llmc.core.names import LONGEST_NAME, name_problem, shown
@@ -15,6 +15,7 @@ from llmc.root import Root
 from llmc.store.lock import FileLock, disk_errors
 from llmc.store.own_directory import make_own_directory
 from llmc.store.own_file import write_atomically
+from llmc.values import dataclass
 
 RECORD = "terminal.json"
 CHANGED = ".changed"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed, Host, Talk
 from llmc.tmux.configuration import calming
 from llmc.tmux.control import ControlChannel
 from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_pane, says_no_sessions
+from llmc.values import dataclass
 
 MINIMUM = (3, 2)
 TURN_SECS = 10.0

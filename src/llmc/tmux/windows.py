@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from llmc.errors import LlmcError
 from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, says_no_pane, says_no_sessions
 from llmc.tmux.server import PaneGoneError, Tmux, TmuxError, literal
+from llmc.values import dataclass
 
 TERMINALS_SESSION = "terminals"
 """On LLMC's own server. Workers' sessions are named otherwise."""

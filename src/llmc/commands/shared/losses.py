@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.core.display import some_files
 from llmc.git.backup import left_out_of_backup
 from llmc.git.hidden import whole_status
@@ -12,6 +10,7 @@ from llmc.git.worktree_identity import foreign_git, has_whole_record
 from llmc.model import Worker
 from llmc.observe.branches import work_ahead
 from llmc.site import Site
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from llmc.app import App
@@ -14,6 +13,7 @@ from llmc.store.terminals import Terminals
 from llmc.tmux.configuration import configuration
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import own_server
+from llmc.values import dataclass
 
 USUAL_SIZE = (200, 50)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from llmc.core.delivery.digest import text_digest
 from llmc.core.display import one_line
@@ -14,6 +14,7 @@ from llmc.host.watch import open_watch, wait_for_change
 from llmc.model import Session, Worker
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
+from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 0.5
 STILL_FOR_SECS = 30.0
@@ -47,7 +48,7 @@ def _screens(site: Site, panes: dict[str, Pane]) -> str:
         return ""  # one of them has ended meanwhile
 
 
-@dataclass
+@dataclass(slots=True)
 class _Progress:
     """Tells each worker's news once."""
 

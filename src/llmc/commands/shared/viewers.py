@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.app import App
 from llmc.core.display import plain
 from llmc.git.history import diff_summary, diff_text
 from llmc.host.terminal import run_in_terminal
 from llmc.model import Worker
 from llmc.site import Site
+from llmc.values import dataclass
 
 PROGRAMS = {"difftastic": "difft", "delta": "delta", "vscode": "code"}
 

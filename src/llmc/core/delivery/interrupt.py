@@ -6,10 +6,11 @@ Escape opens menus. The turn is over when the agent says so, or when its screen 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from llmc.core.screen.fusion import INTERRUPTED
+from llmc.values import dataclass
 
 AT_REST_FOR = 1.5
 """Between two steps of a turn a screen may look ready for a moment."""

@@ -7,10 +7,11 @@ submitted, and the receipt says `delivered` only with a proof.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from llmc.model import Outcome, Proof
+from llmc.values import dataclass
 
 MAX_ATTEMPTS = 3
 MAX_SUBMITS = 5

@@ -7,12 +7,13 @@ or end with what has come of it. A dialog that nobody may pass is the person's: 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 
 from llmc.core.dialogs.choosing import Goal, goal_by_pattern
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.screen.classify import Reading
+from llmc.values import dataclass
 
 EVENTS_WITHIN = 3.0
 """How long an agent that has drawn its prompt may take until its first report."""

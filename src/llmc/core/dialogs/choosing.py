@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from llmc.core.dialogs.dialog import Dialog, Option, bare
 from llmc.errors import LlmcError
+from llmc.values import dataclass
 
 YES = frozenset(("yes", "y", "allow", "ok"))
 NO = frozenset(("no", "n", "deny", "cancel"))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from llmc.values import dataclass
 
 CLOCK = re.compile(r"(?i)\((?:\d+ ?m(?:in)? ?)?\d+ ?s(?:ec(?:onds?)?)?\)|\bin \d+ ?s(?:ec(?:onds?)?)?\b")
 """What counts the seconds of a dialog: `(12s)`, `in 30 seconds`."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from llmc.core.dialogs.dialog import Option
 from llmc.core.dialogs.rows import Row
+from llmc.values import dataclass
 
 MOST_OPTIONS = 60
 MOST_BETWEEN = 6

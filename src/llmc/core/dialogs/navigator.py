@@ -7,11 +7,12 @@ seen on the wanted option; how many keys that takes is never counted in advance.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.dialogs.dialog import Dialog, bare, is_same
+from llmc.values import dataclass
 
 STEADY_FOR = 0.3
 """The mark must be seen on the option for so long: a dialog that is drawn anew puts it back where it was."""

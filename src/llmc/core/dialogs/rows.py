@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from llmc.values import dataclass
 
 LOOKED_AT = 80
 """Lines from the end: no dialog is longer."""

@@ -6,8 +6,10 @@ Comparing two sets of paths costs next to nothing; merging two workers' work cos
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from llmc.values import dataclass
 
 SCHEMA = 1
 

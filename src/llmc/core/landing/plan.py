@@ -6,12 +6,12 @@ the first thing that forbids to go on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from llmc.core.display import some_files
 from llmc.core.landing.commit_message import message_for
 from llmc.model import Work
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

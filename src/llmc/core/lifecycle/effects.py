@@ -7,11 +7,12 @@ carried out at most once and not remembered.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from enum import StrEnum
 from types import MappingProxyType
 
 from llmc.model import Step
+from llmc.values import dataclass
 
 
 class Purpose(StrEnum):

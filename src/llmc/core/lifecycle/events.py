@@ -6,9 +6,8 @@ facts), and what came of an effect (`step` names the effect that is finished by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.model import Outcome, Proof
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

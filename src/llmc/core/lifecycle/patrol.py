@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
 from llmc.core.lifecycle.troubles import Trouble
+from llmc.values import dataclass
 
 
 class Miss(StrEnum):

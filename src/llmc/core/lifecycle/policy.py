@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.model import Autonomy
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

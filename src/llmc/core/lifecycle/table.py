@@ -7,7 +7,7 @@ in the table is illegal. The diagram in `docs/state-machine.md` is made from it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from llmc.core.lifecycle import events as ev
@@ -27,6 +27,7 @@ from llmc.core.lifecycle.transitions import (
 from llmc.core.lifecycle.transitions.shared import Move, awaits, pending_step
 from llmc.errors import IllegalEventError
 from llmc.model import Evidence, Work, Worker
+from llmc.values import dataclass
 
 IDLE, WORKING, INPUT = Work.IDLE, Work.WORKING, Work.NEEDS_INPUT
 REVIEW, REJECTED, REBASING, ERROR = Work.NEEDS_REVIEW, Work.REJECTED, Work.REBASING, Work.ERROR

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.core.display import age
 from llmc.core.lifecycle.policy import Policy
 from llmc.core.lifecycle.transitions.shared import RESTART
 from llmc.model import Blocked, Session, Turn, Work, Worker
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ In a rebase stage 2 is the branch that the work moves onto and stage 3 the worke
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llmc.core.display import one_line, plain
 from llmc.core.prompts.task import fenced
+from llmc.values import dataclass
 
 REGION_LIMIT = 4_000
 REGIONS_LIMIT = 40_000

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 from llmc.core.dialogs.choosing import Goal, NoSuchAnswerError, goal_for
@@ -17,6 +16,7 @@ from llmc.core.display import one_line
 from llmc.core.screen.classify import Cue, Pack, look_at, read_screen
 from llmc.core.screen.patterns import is_spelled_out
 from llmc.core.screen.screen import Screen
+from llmc.values import dataclass
 
 SURE = 0.9
 LONGEST = 160

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import dropwhile
 
 from llmc.core.dialogs.choosing import is_choice
@@ -17,6 +17,7 @@ from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, rea
 from llmc.core.screen.composer import Box, ComposerShape, composer_holds, composer_mixes, find_box, times_shown
 from llmc.core.screen.cues import Cue, View
 from llmc.core.screen.screen import Screen, cut_cells, lines_of, screen_of
+from llmc.values import dataclass
 
 __all__ = [
     "ComposerShape",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from llmc.core.screen.screen import cut_cells
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from llmc.core.dialogs.choosing import USUAL_WAYS, Ways
@@ -12,6 +11,7 @@ from llmc.core.screen.composer import Box
 from llmc.core.screen.dialog_text import Asks
 from llmc.core.screen.screen import LONGEST_LINE, MOST_LINES, Screen, cut_cells, plain
 from llmc.core.screen.styles import has_style
+from llmc.values import dataclass
 
 STATES = ("EXITED", "NEEDS_CONFIRMATION", "BUSY", "ERROR", "READY")
 PRIORITIES: Mapping[str, int] = MappingProxyType(

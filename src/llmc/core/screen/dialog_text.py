@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llmc.core.screen.screen import LONGEST_LINE
+from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

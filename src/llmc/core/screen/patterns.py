@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 from llmc.core.screen.screen import LONGEST_LINE
+from llmc.values import dataclass
 
 LONGEST_PATTERN = 600
 MANY = 40

@@ -7,10 +7,11 @@ What an agent reports by itself needs no such patience.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from llmc.core.display import age
 from llmc.core.lifecycle.clocks import not_after
+from llmc.values import dataclass
 
 DEFAULT_STABLE_LOOKS = 3
 SHOWN_AT_ONCE = frozenset(("BUSY", "NEEDS_CONFIRMATION", "EXITED"))

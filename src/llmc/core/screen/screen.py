@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+
+from llmc.values import dataclass
 
 MOST_LINES = 400
 """What stands higher up is history. No terminal is that tall."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from llmc.core.lifecycle.effects import LastingEffect, Notify, StartSession, StopSession, from_step, to_step
 from llmc.errors import IllegalEventError
 from llmc.model import Session, Step, Work, Worker
+from llmc.values import dataclass
 
 COMMIT_GRACE = "commit_grace"
 ELSEWHERE_GRACE = "elsewhere_grace"

@@ -1,0 +1,97 @@
+"""How far a command has to go: the functions and modules of LLMC that it enters, what it loads, what it starts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.report import Table, Verdict
+from testing.commands import Llmc
+from testing.roots import make_repository, own_environment
+from testing.waiting import wait_until
+
+COLUMNS = ("", "functions", "modules entered", "modules loaded", "child processes")
+START = "llmc start"
+MOST_FUNCTIONS, MOST_MODULES = 250, 50
+STORY = (
+    ("status",),
+    ("start", "--prompt", "first note"),
+    ("review",),
+    ("accept",),
+    ("add", "baker", "--agent", "demo"),
+)
+"""One after the other on one root, where a worker of the demo agent is idle and the daemon runs."""
+PATIENCE_SECS = 120.0
+NOTE = (
+    "Each command once, in a process of its own. A function or a module counts once, however often it is entered;"
+    " a module is entered when one of its functions is called, and loaded when it is imported. What is called while a"
+    " module is imported, and functions without a name, are not counted."
+)
+
+TRACED = """
+import json, os, sys, threading
+entered, started, importing = set(), [], 0
+def called(frame, event, _):
+    global importing
+    if frame.f_code.co_name == "<module>":
+        importing += (event == "call") - (event == "return")
+    elif event == "call" and not importing:
+        entered.add(frame.f_code)
+sys.addaudithook(lambda event, _: started.append(event) if event == "subprocess.Popen" else None)
+threading.setprofile(called)
+sys.setprofile(called)
+from llmc.cli.main import main
+code = main(sys.argv[2:])
+sys.setprofile(None)
+import llmc
+home = os.path.dirname(llmc.__file__) + os.sep
+own = [code for code in entered if code.co_filename.startswith(home)]
+named = {(code.co_filename, code.co_qualname) for code in own if not code.co_name.startswith("<")}
+loaded = [name for name in sys.modules if name.partition(".")[0] == "llmc"]
+with open(sys.argv[1], "w") as file:
+    json.dump([len(named), len({where for where, _ in named}), len(loaded), len(started)], file)
+sys.exit(code)
+"""
+
+Figures = tuple[int, int, int, int]
+
+
+def measure() -> list[Table]:
+    with _idle_worker() as llmc:
+        found = {f"llmc {words[0]}": _hops(llmc, *words) for words in STORY}
+    functions, modules, *_ = found[START]
+    verdicts = (
+        Verdict(START, functions, MOST_FUNCTIONS, "functions"),
+        Verdict(START, modules, MOST_MODULES, "modules entered"),
+    )
+    return [Table("Hops of a command", COLUMNS, [(name, *figures) for name, figures in found.items()], verdicts, NOTE)]
+
+
+@contextmanager
+def _idle_worker() -> Iterator[Llmc]:
+    with tempfile.TemporaryDirectory(prefix="llmc-b-", ignore_cleanup_errors=True) as directory:
+        place = Path(directory)
+        with own_environment(place / "home"):
+            source = make_repository(place / "repository")
+        with Llmc(place / "home", place / "llmc") as llmc:
+            llmc.run("init", "--source", str(source))
+            llmc.run("add", "adam", "--agent", "demo")
+            llmc.run("up", "--detach", timeout=PATIENCE_SECS)
+            yield llmc
+
+
+def _hops(llmc: Llmc, *words: str) -> Figures:
+    if words[0] == "review":
+        wait_until(lambda: "needs_review" in llmc.run("status", "--json").out, PATIENCE_SECS)
+    found = llmc.home / "hops.json"
+    argv = [sys.executable, "-P", "-c", TRACED, str(found), *words]
+    done = subprocess.run(argv, env=llmc.environment(), cwd=llmc.home, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"llmc {' '.join(words)} ended with {done.returncode}: {done.stdout}{done.stderr}")
+    functions, modules, loaded, started = json.loads(found.read_text())
+    return functions, modules, loaded, started
