@@ -54,11 +54,15 @@ class StateNewerError(StateError):
 def encode(state: State) -> dict[str, Json]:
     return {
         "schema": SCHEMA,
-        "workers": {key: {"status": worker.status, **_plain_fields(worker)} for key, worker in state.workers.items()},
+        "workers": {key: encode_worker(worker) for key, worker in state.workers.items()},
         "last_reviewed_worker": state.last_reviewed_worker,
         "patrol_last_run_unix": state.patrol_last_run_unix,
         "clock": _plain(state.clock),
     }
+
+
+def encode_worker(worker: Worker) -> dict[str, Json]:
+    return {"status": worker.status, **_plain_fields(worker)}
 
 
 def decode(data: object, *, source: str = "state.json") -> State:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
@@ -20,9 +19,9 @@ from llmc.config.sections import CLI_AGENTS
 from llmc.config.settings import find_option, options_inside
 from llmc.config.suggest import advice_for, known_beside
 from llmc.errors import WrongWordsError
+from llmc.host.atomic import write_atomically
 from llmc.model import Json
 from llmc.store.lock import FileLock, disk_errors
-from llmc.store.state_file import sync_directory
 
 _DEFAULT_TEXT = """\
 # The settings of this LLMC directory. What is commented out is the default.
@@ -165,18 +164,6 @@ def _change(path: Path | str, edit: Callable[[str], str]) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Whatever happens, the file is the old one or the new one, whole."""
     if not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "the file is protected from writing")
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
-            os.fsync(descriptor)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    sync_directory(path.parent)
+    write_atomically(path, content, durable=True, mode=stat.S_IMODE(path.stat().st_mode))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from llmc.core.landing.journal import Landing
 from llmc.errors import LlmcError
+from llmc.host.atomic import sync_directory, write_atomically
 from llmc.store.lock import disk_error, disk_errors
-from llmc.store.state_file import sync_directory, write_new
 
 SCHEMA = 1
 
@@ -50,12 +50,11 @@ class LandingJournal:
     def _write(self, landings: tuple[Landing, ...]) -> None:
         with disk_errors(self._path):
             if landings:
-                new = self._path.with_name(f".{self._path.name}.new")
-                write_new(new, json.dumps({"schema": SCHEMA, "landings": [asdict(each) for each in landings]}).encode())
-                new.replace(self._path)
+                document = {"schema": SCHEMA, "landings": [asdict(each) for each in landings]}
+                write_atomically(self._path, json.dumps(document), durable=True)
             else:
                 self._path.unlink(missing_ok=True)
-            sync_directory(self._path.parent)
+                sync_directory(self._path.parent)
 
 
 def _listed(data: object) -> list[dict[str, object]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from llmc.core.program import InstalledProgram
-from llmc.store.own_file import write_atomically
+from llmc.host.atomic import write_atomically
 
 KEPT_FOR_SECS = 86_400.0
 """A program behind a shim (asdf, mise, volta) changes while the shim stays the same."""
