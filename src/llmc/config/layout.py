@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from llmc.config.keys import Key, unquoted
+from llmc.config.keys import unquoted
+from llmc.core.schema import Key
 
 _TOKEN = re.compile(
     r'''(?P<string>"""(?:\\[\s\S]|[^\\])*?"{3,5}|\'\'\'[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')'''

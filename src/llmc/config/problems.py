@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from llmc.config.keys import Key
+from llmc.core.schema import Key
 from llmc.errors import LlmcError
 
 _MOST_LISTED = 20

@@ -14,10 +14,11 @@ from llmc.config.keys import dotted, split_key
 from llmc.config.literals import literal
 from llmc.config.load import decode, parse_config, read_text
 from llmc.config.rules import examine
-from llmc.config.schema import Option
 from llmc.config.sections import CLI_AGENTS
 from llmc.config.settings import find_option, options_inside
 from llmc.config.suggest import advice_for, known_beside
+from llmc.config.value_types import typed
+from llmc.core.setting import Setting
 from llmc.errors import WrongWordsError
 from llmc.host.atomic import write_atomically
 from llmc.model import Json
@@ -79,7 +80,7 @@ def get_value(path: Path | str, name: str) -> Json:
 def set_value(path: Path | str, name: str, text: str) -> Json:
     """Takes the value as the user typed it. Nothing is written when anything about it is wrong."""
     key, about = _find(name)
-    value = about.kind.parse(text)
+    value = typed(about.takes, text)
 
     def edit(old: str) -> str:
         raw = decode(old, str(path))
@@ -123,7 +124,7 @@ def remove_worker_table(path: Path | str, name: str) -> None:
     _change(path, edit)
 
 
-def _find(name: str) -> tuple[tuple[str, ...], Option]:
+def _find(name: str) -> tuple[tuple[str, ...], Setting]:
     key = split_key(name)
     about = find_option(key)
     if about is not None:
