@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.app import App, open_site, policy_for
+from llmc.app import App, open_site
 from llmc.cli.render import Terminal
 from llmc.config import Config, parse_config
 from llmc.model import Autonomy
@@ -63,7 +63,7 @@ def test_the_policy_is_that_of_the_worker() -> None:
     config = settings(
         '[policy]\nautonomy = "assist"\ncommit_grace_secs = 7\ncrash_limit = 2\n[workers.adam]\nautonomy = "auto"\n'
     )
-    adam, baker = policy_for(config, "adam"), policy_for(config, "baker")
+    adam, baker = config.policy_for("adam"), config.policy_for("baker")
     assert (adam.autonomy, baker.autonomy) == (Autonomy.AUTO, Autonomy.ASSIST)
     assert (adam.commit_grace_secs, adam.crash_limit) == (7, 2)
     assert adam.recovers
@@ -72,7 +72,7 @@ def test_the_policy_is_that_of_the_worker() -> None:
 
 
 def test_by_itself_llmc_does_nothing_unasked() -> None:
-    policy = policy_for(settings(""), "adam")
+    policy = settings("").policy_for("adam")
     assert policy.autonomy is Autonomy.MANUAL
     assert not policy.screen_may_move_work
     assert not policy.recovers

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.config import BUILT_IN_AGENTS, AutoConfirm, Config, ConfigError, Problem, load_config, parse_config
+from llmc.config import BUILT_IN_AGENTS, Config, ConfigError, Problem, load_config, parse_config
 from llmc.config.layout import Lines, statements
 from llmc.config.literals import literal
-from llmc.config.schema import Rows, options_of
 from llmc.config.settings import all_options, find_option
+from llmc.core.lifecycle.policy import AutoConfirm
+from llmc.core.setting import settings_of
 from llmc.model import Autonomy
 
 DOCS = Path(__file__).parent.parent / "docs" / "configuration.md"
@@ -480,9 +481,9 @@ def test_every_option_accepts_its_own_example_and_refuses_a_date(name):
     about = find_option(tuple(name.split(".")))
     assert about is not None
     required = {"repo.source": '"/x"', "repo.branch": '"main"'}
-    assert parse_config(toml({**required, name: about.kind.example}))
+    assert parse_config(toml({**required, name: about.takes.example}))
     refused = refusal_of(toml({**required, name: "2024-01-01"}))
-    assert f"`{name}` is the date or time 2024-01-01, but must be {about.kind.expects}" in refused.what
+    assert f"`{name}` is the date or time 2024-01-01, but must be {about.takes.expects}" in refused.what
 
 
 def toml(pairs: dict[str, str]) -> str:
@@ -499,15 +500,15 @@ def documentation() -> list[str]:
     rows = []
     for key, about in all_options():
         rows.append(row(".".join(key), about))
-        if isinstance(about.kind, Rows):
-            rows += [row(f"{'.'.join(key)}[].{name}", inner) for name, inner in options_of(about.kind.shape).items()]
+        if about.rows is not None:
+            rows += [row(f"{'.'.join(key)}[].{name}", inner) for name, inner in settings_of(about.rows).items()]
     return rows
 
 
 def row(name, about) -> str:
     default = "required" if about.is_required else about.when_unset or f"`{literal(about.default)}`"
     meaning = about.meaning.replace("|", "\\|")
-    return f"| `{name}` | {about.kind.word} | {default} | {meaning} |"
+    return f"| `{name}` | {about.takes.word} | {default} | {meaning} |"
 
 
 def test_every_example_in_the_documentation_is_valid():

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from llmc.config import Config, load_config
-from llmc.core.lifecycle.policy import Policy
+from llmc.config import load_config
 from llmc.git.clone import ensure_view
 from llmc.git.runner import Git
 from llmc.host.base import Host
@@ -78,27 +77,8 @@ def open_site(root: Root) -> Site:
         StateFile(root.path),
         EventLog(root.event_log),
         WorkerLog(root.logs, max_bytes=config.log.max_bytes, keep=config.log.keep),
-        lambda name: policy_for(config, name),
+        config.policy_for,
     )
     git = Git(host)
     ensure_view(git, config.repo.source, root.path, config.repo.branch)
     return Site(root, config, host, git, Tmux(host, root.tmux_socket, root.tmux_turns), ledger)
-
-
-def policy_for(config: Config, worker: str) -> Policy:
-    general = config.policy
-    return Policy(
-        autonomy=config.worker(worker).autonomy,
-        commit_grace_secs=general.commit_grace_secs,
-        crash_limit=general.crash_limit,
-        restart_backoff_secs=general.restart_backoff_secs,
-        crash_count_reset_secs=general.crash_count_reset_secs,
-        rebase_help_after_secs=general.rebase_help_after_secs,
-        rebase_escalate_after_secs=general.rebase_escalate_after_secs,
-        conflict_attempts=general.conflict_attempts,
-        rate_limit_wait_secs=general.rate_limit_wait_secs,
-        quiet_after_secs=general.quiet_after_secs,
-        nudge_after_secs=general.nudge_after_secs,
-        second_nudge_after_secs=general.second_nudge_after_secs,
-        escalate_after_secs=general.escalate_after_secs,
-    )

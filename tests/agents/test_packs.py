@@ -96,6 +96,10 @@ def test_a_pack_is_read(directory: Path) -> None:
         (', text = "offline"', "", "mytool.toml:18: cue 'working': a condition with `in` has either"),
         ('actions = ["wait"]', 'actions = "wait"', "mytool.toml:20: cue 'working': `actions` must be a list of texts"),
         ('name = "working"', 'nam = "working"', "mytool.toml:10: 'nam' is not known here"),
+        ("stable_looks = 2", "include = 2", "mytool.toml:4: `include` must be a list of texts"),
+        ('detail = "tool"', "asks = {}", "mytool.toml:12: cue 'working': `after` is missing"),
+        ("prompt = '^> ?'", "rule = '-'", "mytool.toml:6: `prompt` is missing"),
+        ("prompt = '^> ?'", "prompt = '>'\n[composer.otherwise]", "mytool.toml:8: `prompt` is missing"),
     ],
 )
 def test_a_mistake_is_told_with_file_and_line(directory: Path, old: str, new: str, complaint: str) -> None:

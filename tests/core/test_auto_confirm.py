@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from llmc.agents.packs import load_pack
-from llmc.config import AutoConfirm
+from llmc.core.lifecycle.policy import AutoConfirm
 from llmc.core.screen.auto_confirm import LONGEST, Told, Verdict, covers, judge
 from llmc.core.screen.screen import screen_of
 

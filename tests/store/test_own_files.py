@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from llmc.agents.base import Launch
+from llmc.host.atomic import write_atomically
 from llmc.perform.launch_files import write_launch_files
 from llmc.store.lock import FileLock, is_held, read_holder
 from llmc.store.own_directory import is_own_directory, is_replaced, make_own_directory, opened
-from llmc.store.own_file import open_own, read_own, write_atomically
+from llmc.store.own_file import open_own, read_own
 from llmc.store.worker_log import WorkerLog
 
 
@@ -74,11 +75,39 @@ def test_a_file_that_is_replaced(tmp_path: Path, mine: Path, kind: str) -> None:
     write_atomically(path, "{}")
     assert (path.read_text(), mine.read_text()) == ("{}", "precious\n")
     assert stat.S_IMODE(path.lstat().st_mode) == 0o600
-    os.symlink(
-        mine, tmp_path / f".settings.json.{threading.get_native_id()}"
-    )  # what a writer that was ended may have left
+    for left in (f".new-{threading.get_native_id()}", ".settings.json.new"):  # by a writer that was killed
+        os.symlink(mine, tmp_path / left)
     write_atomically(path, "{ }")
-    assert (path.read_text(), mine.read_text()) == ("{ }", "precious\n")
+    write_atomically(path, "[]", durable=True)
+    assert (path.read_text(), mine.read_text()) == ("[]", "precious\n")
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_what_was_there_before_keeps_another_name(tmp_path: Path) -> None:
+    path, before = tmp_path / "state.json", tmp_path / "state.json.bak"
+    write_atomically(path, b"1", durable=True)
+    for content in (b"2", b"3"):
+        write_atomically(path, content, durable=True, mode=0o640, previous=before)
+    assert (path.read_bytes(), before.read_bytes()) == (b"3", b"2")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert sorted(tmp_path.iterdir()) == [path, before]
+
+
+def test_what_cannot_be_written_leaves_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "file").write_text("1")
+    for durable in (False, True):
+        with pytest.raises(OSError):
+            write_atomically(tmp_path / "taken", "", durable=durable)
+        with pytest.raises(OSError):
+            write_atomically(tmp_path / "file", "2", durable=durable, previous=tmp_path / "taken")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "taken"]
+    assert (tmp_path / "file").read_text() == "1"
+
+
+def test_a_name_may_be_as_long_as_names_can_be(tmp_path: Path) -> None:
+    write_atomically(tmp_path / ("x" * 255), "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["x" * 255]
 
 
 def test_several_threads_may_write_one_file_at_once(tmp_path: Path) -> None:

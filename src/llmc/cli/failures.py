@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 
 from llmc.core.display import plain
-from llmc.errors import LlmcError
+from llmc.errors import LlmcError, system_hint, system_words
 
 BUG = 3
 INTERRUPTED = 130
-
-OS_HINTS = {
-    errno.ENOSPC: "free some space on that disk and try again",
-    errno.EDQUOT: "your disk quota is used up: free some space and try again",
-    errno.EROFS: "the file system is read-only: use a root that can be written to",
-    errno.EACCES: "check who owns it and its permissions",
-    errno.EPERM: "check who owns it and its permissions",
-    errno.ENAMETOOLONG: "use a shorter name",
-    errno.EMFILE: "too many files are open: raise the limit with `ulimit -n`",
-}
 
 
 def tell(failure: BaseException) -> int:
@@ -31,7 +20,7 @@ def tell(failure: BaseException) -> int:
         case BrokenPipeError():
             return 0  # whoever read us has enough
         case OSError():
-            return _report(_in_words(failure))
+            return _report(LlmcError(system_words(failure), system_hint(failure)))
         case KeyboardInterrupt():
             _say("interrupted")
             return INTERRUPTED
@@ -45,13 +34,6 @@ def _report(failure: LlmcError) -> int:
     if failure.hint:
         _say(f"hint: {plain(failure.hint)}")
     return failure.exit_code
-
-
-def _in_words(failure: OSError) -> LlmcError:
-    named = isinstance(failure.filename, str | bytes | os.PathLike)
-    where = f"{os.fsdecode(failure.filename)}: " if named else ""
-    what = failure.strerror or str(failure)
-    return LlmcError(where + what, OS_HINTS.get(failure.errno or 0, "`llmc doctor` looks for the cause"))
 
 
 def _report_bug(failure: BaseException) -> int:

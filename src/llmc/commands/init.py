@@ -13,6 +13,7 @@ from llmc.errors import LlmcError
 from llmc.git.clone import clone_source
 from llmc.git.repository import common_dir, default_branch, is_bare, toplevel
 from llmc.git.runner import Git
+from llmc.host.atomic import write_atomically
 from llmc.host.base import Host
 from llmc.root import Root
 from llmc.store.config_file import default_config_text
@@ -135,9 +136,7 @@ def _fill(git: Git, root: Root, source: str, branch: str) -> None:
         Path(root.inside(name)).mkdir(mode=0o700, exist_ok=True)
     StateFile(root.path).create()
     # Last and in one step, because it makes the directory a root.
-    unfinished = Path(root.inside(".config.toml.new"))
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(root.config_file)
+    write_atomically(root.config_file, text, durable=True)
 
 
 def _empty(git: Git, root: Root) -> None:

@@ -6,9 +6,8 @@ import re
 import tomllib
 
 from llmc.core.names import shown
+from llmc.core.schema import Key
 from llmc.errors import WrongWordsError
-
-Key = tuple[str | int, ...]
 
 _PART = r""""(?:\\.|[^"\\\n])*"|'[^'\n]*'|[A-Za-z0-9_-]+"""
 _PARTS = re.compile(_PART)

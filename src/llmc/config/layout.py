@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from llmc.config.keys import Key, unquoted
+from llmc.config.keys import unquoted
+from llmc.core.schema import Key
 from llmc.values import dataclass
 
 _TOKEN = re.compile(

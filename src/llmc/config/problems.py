@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from llmc.config.keys import Key
+from llmc.core.schema import Key
 from llmc.errors import LlmcError
 from llmc.values import dataclass
 

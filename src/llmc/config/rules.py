@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import cast
 
-from llmc.config.keys import Key, dotted
+from llmc.config.keys import dotted
+from llmc.config.notes import Notes
 from llmc.config.problems import Problem
-from llmc.config.sections import (
-    BUILT_IN_AGENTS,
-    AgentOptions,
-    Backup,
-    Classifier,
-    Defaults,
-    Log,
-    Notify,
-    Policy,
-    Repo,
-    WorkerOptions,
-)
+from llmc.config.sections import BUILT_IN_AGENTS, AgentOptions
 from llmc.config.settings import NAMED_TABLES, SINGLE_TABLES, Config
 from llmc.config.suggest import nearest_word
-from llmc.config.tables import Reading
+from llmc.core.lifecycle.policy import Policy
 from llmc.core.names import LONGEST_NAME, check_worker_name, name_problem, shown
+from llmc.core.schema import Key, MismatchError, Record, by_name
+from llmc.core.setting import settings_record
 from llmc.errors import WrongWordsError
 
 _IN_ORDER = (
@@ -31,25 +24,35 @@ _IN_ORDER = (
 )
 
 
+_SINGLE = {name: settings_record(shape) for name, shape in SINGLE_TABLES.items()}
+_NAMED = {name: by_name(settings_record(shape).as_type("a table"), "a table") for name, shape in NAMED_TABLES.items()}
+_CONFIG = Record(
+    Config,
+    {name: record.as_type("a table") for name, record in _SINGLE.items()} | _NAMED,
+    required=(),
+    defaults={name: record.stand_in() for name, record in _SINGLE.items()} | {name: {} for name in _NAMED},
+)
+
+
 def examine(raw: Mapping[str, object]) -> tuple[Config, list[Problem]]:
     """The settings, to be used only when there are no problems: what was wrong is replaced by stand-ins."""
-    reading = Reading()
-    reading.known(raw, (), [*SINGLE_TABLES, *NAMED_TABLES])
-    config = Config(
-        repo=reading.table(Repo, raw.get("repo", {}), ("repo",)),
-        defaults=reading.table(Defaults, raw.get("defaults", {}), ("defaults",)),
-        policy=reading.table(Policy, raw.get("policy", {}), ("policy",)),
-        backup=reading.table(Backup, raw.get("backup", {}), ("backup",)),
-        notify=reading.table(Notify, raw.get("notify", {}), ("notify",)),
-        classifier=reading.table(Classifier, raw.get("classifier", {}), ("classifier",)),
-        log=reading.table(Log, raw.get("log", {}), ("log",)),
-        workers=reading.named(WorkerOptions, raw.get("workers", {}), ("workers",), _worker_name_problem),
-        agents=reading.named(AgentOptions, raw.get("agents", {}), ("agents",), _agent_name_problem),
-    )
-    _check_order(config.policy, raw.get("policy"), reading)
-    _check_commands(config.agents, reading)
-    _check_agents(config, reading)
-    return config, reading.problems
+    notes = Notes()
+    config = _read({**{name: {} for name in (*SINGLE_TABLES, *NAMED_TABLES)}, **raw}, notes)
+    notes.problems += filter(None, map(_worker_name_problem, config.workers))
+    notes.problems += filter(None, map(_agent_name_problem, config.agents))
+    _check_order(config.policy, raw.get("policy"), notes)
+    _check_commands(config.agents, notes)
+    _check_agents(config, notes)
+    return config, notes.problems
+
+
+def _read(raw: Mapping[str, object], notes: Notes) -> Config:
+    try:
+        return _CONFIG.read(raw)
+    except MismatchError as wrong:
+        for misfit in wrong.misfits:
+            notes.misfit(misfit)
+        return cast(Config, wrong.instead)
 
 
 def _worker_name_problem(name: str) -> Problem | None:
@@ -71,35 +74,35 @@ def _agent_name_problem(name: str) -> Problem | None:
     )
 
 
-def _check_order(policy: Policy, given: object, reading: Reading) -> None:
+def _check_order(policy: Policy, given: object, notes: Notes) -> None:
     for names in _IN_ORDER:
-        if not all(reading.fine("policy", name) for name in names):
+        if not all(notes.fine("policy", name) for name in names):
             continue
         for earlier, later in pairwise(names):
             first, second = getattr(policy, earlier), getattr(policy, later)
             if first >= second:
                 at = later if isinstance(given, dict) and later in given else earlier
                 what = f"`policy.{later}` is {second}, but must be more than `policy.{earlier}`, which is {first}"
-                reading.note(("policy", at), what, f"these come one after the other: {', '.join(names)}")
+                notes.note(("policy", at), what, f"these come one after the other: {', '.join(names)}")
 
 
-def _check_commands(agents: Mapping[str, AgentOptions], reading: Reading) -> None:
+def _check_commands(agents: Mapping[str, AgentOptions], notes: Notes) -> None:
     for name, options in agents.items():
         key = ("agents", name, "command")
-        if options.command is None and name not in BUILT_IN_AGENTS and reading.fine(*key):
-            reading.note(
+        if options.command is None and name not in BUILT_IN_AGENTS and notes.fine(*key):
+            notes.note(
                 key,
                 f"`{dotted(key)}` is missing, and `{shown(name)}` is no built-in agent that would have one",
                 f'add `command = ["{shown(name)}"]`; the built-in agents are {", ".join(BUILT_IN_AGENTS)}',
             )
 
 
-def _check_agents(config: Config, reading: Reading) -> None:
+def _check_agents(config: Config, notes: Notes) -> None:
     known = [*BUILT_IN_AGENTS, *config.agents]
     for key, name in _agents_spoken_of(config):
-        if reading.fine(*key) and name not in known:
+        if notes.fine(*key) and name not in known:
             meant = nearest_word(name, known)
-            reading.note(
+            notes.note(
                 key,
                 f"`{dotted(key)}` is `{shown(name)}`, but there is no such agent",
                 f"did you mean `{shown(meant)}`?"

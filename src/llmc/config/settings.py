@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from llmc.config.schema import Option, Shape, options_of
-from llmc.config.sections import AgentOptions, Backup, Classifier, Defaults, Log, Notify, Policy, Repo, WorkerOptions
+from llmc.config.sections import AgentOptions, Backup, Classifier, Defaults, Log, Notify, Repo, WorkerOptions
+from llmc.core.lifecycle.policy import Policy
+from llmc.core.setting import Setting, settings_of
 from llmc.model import Autonomy
 from llmc.values import dataclass
 
 T = TypeVar("T")
 
-SINGLE_TABLES: Mapping[str, Shape] = MappingProxyType(
+SINGLE_TABLES: Mapping[str, type[Any]] = MappingProxyType(
     {
         "repo": Repo,
         "defaults": Defaults,
@@ -24,7 +26,7 @@ SINGLE_TABLES: Mapping[str, Shape] = MappingProxyType(
         "log": Log,
     }
 )
-NAMED_TABLES: Mapping[str, Shape] = MappingProxyType({"workers": WorkerOptions, "agents": AgentOptions})
+NAMED_TABLES: Mapping[str, type[Any]] = MappingProxyType({"workers": WorkerOptions, "agents": AgentOptions})
 """Tables that hold a table per name: `[workers.adam]`."""
 
 
@@ -70,6 +72,9 @@ class Config:
             autonomy=_given(own.autonomy, self.policy.autonomy),
         )
 
+    def policy_for(self, worker: str) -> Policy:
+        return replace(self.policy, autonomy=self.worker(worker).autonomy)
+
     def agent(self, name: str) -> AgentOptions:
         """What the file says of the agent; all defaults when it says nothing."""
         return self.agents.get(name, AgentOptions())
@@ -86,22 +91,22 @@ def _model(own: WorkerOptions, defaults: Defaults) -> str | None:
     return _given(own.model, inherited) or None
 
 
-def find_option(key: tuple[str, ...]) -> Option | None:
+def find_option(key: tuple[str, ...]) -> Setting | None:
     """The option that the parts name, such as ("workers", "adam", "model")."""
     match key:
         case (table, leaf) if table in SINGLE_TABLES:
-            return options_of(SINGLE_TABLES[table]).get(leaf)
+            return settings_of(SINGLE_TABLES[table]).get(leaf)
         case (table, _, leaf) if table in NAMED_TABLES:
-            return options_of(NAMED_TABLES[table]).get(leaf)
+            return settings_of(NAMED_TABLES[table]).get(leaf)
     return None
 
 
-def all_options() -> Iterator[tuple[tuple[str, ...], Option]]:
+def all_options() -> Iterator[tuple[tuple[str, ...], Setting]]:
     """Every option with its key; NAME stands for a worker or an agent."""
     for table, shape in SINGLE_TABLES.items():
-        yield from (((table, leaf), about) for leaf, about in options_of(shape).items())
+        yield from (((table, leaf), about) for leaf, about in settings_of(shape).items())
     for table, shape in NAMED_TABLES.items():
-        yield from (((table, "NAME", leaf), about) for leaf, about in options_of(shape).items())
+        yield from (((table, "NAME", leaf), about) for leaf, about in settings_of(shape).items())
 
 
 def options_inside(table: tuple[str, ...]) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from llmc.config.keys import Key, dotted
-from llmc.config.schema import options_of
+from llmc.config.keys import dotted
 from llmc.config.settings import NAMED_TABLES, SINGLE_TABLES, all_options
+from llmc.core.schema import Key
+from llmc.core.setting import settings_of
 
 
 def advice_for(key: Key, beside: Sequence[str]) -> str:
@@ -21,9 +22,9 @@ def known_beside(key: Key) -> list[str]:
     """The keys that could stand in the same table."""
     match key:
         case (str(table), _) if table in SINGLE_TABLES:
-            return list(options_of(SINGLE_TABLES[table]))
+            return list(settings_of(SINGLE_TABLES[table]))
         case (str(table), _, _) if table in NAMED_TABLES:
-            return list(options_of(NAMED_TABLES[table]))
+            return list(settings_of(NAMED_TABLES[table]))
     return [*SINGLE_TABLES, *NAMED_TABLES]
 
 

@@ -1,226 +1,90 @@
-"""What an option can take. Each kind reads a value from TOML, and from the words of `llmc config set`."""
+"""What only the settings take: lines, places, words, tables of texts. And the words of `llmc config set`."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Generic, Protocol, TypeVar
 
-from llmc.config.text_checks import absolute_path, any_text, inner_file, some_text
 from llmc.core.names import shown
-from llmc.values import dataclass
+from llmc.core.schema import MismatchError, ValueType, text
+from llmc.core.text_checks import absolute_path, inner_file, printable, some_text
 
-T_co = TypeVar("T_co", covariant=True)
-E = TypeVar("E", bound=StrEnum)
-
-A_YEAR = 31_536_000
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _WHOLE = re.compile(r"[+-]?[0-9][0-9_]{0,17}")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,17}\.[0-9]{1,17}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FLAG_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
-class MismatchError(ValueError):
-    """The value is not what the option takes."""
+def string(
+    example: str, expects: str = "a string without control characters", *fits: Callable[[str], bool]
+) -> ValueType[str]:
+    return text(example, expects, printable, *fits)
 
 
-class Kind(Protocol[T_co]):
-    """`expects` completes the sentence "it must be ...", `example` is a right value as TOML writes it."""
-
-    @property
-    def word(self) -> str: ...
-    @property
-    def expects(self) -> str: ...
-    @property
-    def example(self) -> str: ...
-
-    def read(self, raw: object) -> T_co:
-        """The value of the option. Raises MismatchError."""
-
-    def parse(self, text: str) -> object:
-        """What the user typed, as the TOML value that it stands for; `read` has the last word on it."""
+_PATH = string("", "", absolute_path)
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
-    word: str = "boolean"
-    expects: str = "true or false"
-    example: str = "true"
+def _place(value: object) -> str:
+    try:
+        return str(Path(_PATH.read(value)).expanduser())
+    except RuntimeError as homeless:
+        raise MismatchError from homeless
 
-    def read(self, raw: object) -> bool:
-        if not isinstance(raw, bool):
+
+PLACE = ValueType("an absolute path, or one that begins with `~/`", _place, '"~/code/project"', "path")
+
+
+def words(
+    example: str,
+    expects: str = "a list of strings, none of them empty",
+    fits: Callable[[str], bool] = some_text,
+    at_least: int = 0,
+    word: str = "list of strings",
+) -> ValueType[tuple[str, ...]]:
+    item = string("", "", fits)
+
+    def read(value: object) -> tuple[str, ...]:
+        if not isinstance(value, list) or len(value) < at_least:
             raise MismatchError
-        return raw
+        return tuple(item.read(one) for one in value)
 
-    def parse(self, text: str) -> object:
-        return _FLAG_WORDS.get(text.strip().lower(), text)
+    return ValueType(expects, read, example, word)
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
-    at_least: int
-    at_most: int
-    example: str
-    word: str = "integer"
+def _table_of_texts(expects: str, example: str, fits: Callable[[str], object]) -> ValueType[Mapping[str, str]]:
+    content = string("")
 
-    @property
-    def expects(self) -> str:
-        return f"a whole number from {self.at_least} to {self.at_most}"
-
-    def read(self, raw: object) -> int:
-        if not isinstance(raw, int) or isinstance(raw, bool) or not self.at_least <= raw <= self.at_most:
+    def read(value: object) -> Mapping[str, str]:
+        if not isinstance(value, dict) or not all(printable(name) and fits(name) for name in value):
             raise MismatchError
-        return raw
+        return MappingProxyType({name: content.read(each) for name, each in value.items()})
 
-    def parse(self, text: str) -> object:
-        return _number(text)
-
-
-@dataclass(frozen=True, slots=True)
-class Seconds:
-    """A duration. Fractions are taken; a year bounds it, because the clocks of the system overflow somewhere."""
-
-    example: str
-    zero: bool = False
-    word: str = "seconds"
-
-    @property
-    def expects(self) -> str:
-        return f"a number of seconds {'from' if self.zero else 'above'} 0, up to {A_YEAR}"
-
-    def read(self, raw: object) -> float:
-        if not isinstance(raw, int | float) or isinstance(raw, bool):
-            raise MismatchError
-        if not 0 <= raw <= A_YEAR or (raw == 0 and not self.zero):
-            raise MismatchError
-        return raw
-
-    def parse(self, text: str) -> object:
-        return _number(text)
+    return ValueType(expects, read, example, "table of strings")
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """Newlines and tabs are text; other control characters are not, because a terminal would act on them."""
-
-    example: str
-    expects: str = "a string without control characters"
-    fits: Callable[[str], bool] = any_text
-    word: str = "string"
-
-    def read(self, raw: object) -> str:
-        if not isinstance(raw, str) or _CONTROL.search(raw) or not self.fits(raw):
-            raise MismatchError
-        return raw
-
-    def parse(self, text: str) -> object:
-        return text
+VARIABLES = _table_of_texts(
+    "a table of environment variables with string values", '{ MODE = "tui" }', _VARIABLE.fullmatch
+)
+FILES = _table_of_texts(
+    "a table of relative file names, without `..`, with their content", '{ "settings.json" = "{}" }', inner_file
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A directory of this machine."""
-
-    example: str
-    word: str = "path"
-    expects: str = "an absolute path, or one that begins with `~/`"
-
-    def read(self, raw: object) -> str:
-        text = Text("", fits=absolute_path).read(raw)
-        try:
-            return str(Path(text).expanduser())
-        except RuntimeError as homeless:
-            raise MismatchError from homeless
-
-    def parse(self, text: str) -> object:
-        return text
-
-
-@dataclass(frozen=True, slots=True)
-class Choice(Generic[E]):
-    words: type[E]
-    word: str = "string"
-
-    @property
-    def expects(self) -> str:
-        return "one of " + ", ".join(f'"{word}"' for word in self.words)
-
-    @property
-    def example(self) -> str:
-        return f'"{next(iter(self.words))}"'
-
-    def read(self, raw: object) -> E:
-        if not isinstance(raw, str) or raw not in list(self.words):
-            raise MismatchError
-        return self.words(raw)
-
-    def parse(self, text: str) -> object:
-        return text.strip()
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A list of texts."""
-
-    example: str
-    expects: str = "a list of strings, none of them empty"
-    fits: Callable[[str], bool] = some_text
-    at_least: int = 0
-    word: str = "list of strings"
-
-    def read(self, raw: object) -> tuple[str, ...]:
-        if not isinstance(raw, list) or len(raw) < self.at_least:
-            raise MismatchError
-        item = Text("", fits=self.fits)
-        return tuple(item.read(one) for one in raw)
-
-    def parse(self, text: str) -> object:
-        """A TOML array, or simply words with commas between them."""
-        text = text.strip()
-        if text.startswith("[") and text.endswith("]"):
-            return toml_value(text)
-        return [word.strip() for word in text.split(",") if word.strip()]
-
-
-@dataclass(frozen=True, slots=True)
-class Variables:
-    """A table of environment variables."""
-
-    word: str = "table of strings"
-    expects: str = "a table of environment variables with string values"
-    example: str = '{ MODE = "tui" }'
-
-    def read(self, raw: object) -> Mapping[str, str]:
-        if not isinstance(raw, dict) or not all(_VARIABLE.fullmatch(name) for name in raw):
-            raise MismatchError
-        return MappingProxyType({name: Text("").read(value) for name, value in raw.items()})
-
-    def parse(self, text: str) -> object:
-        return toml_value(text)
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """A table of files with their content."""
-
-    word: str = "table of strings"
-    expects: str = "a table of relative file names, without `..`, with their content"
-    example: str = '{ "settings.json" = "{}" }'
-
-    def read(self, raw: object) -> Mapping[str, str]:
-        if not isinstance(raw, dict):
-            raise MismatchError
-        name = Text("", fits=inner_file)
-        return MappingProxyType({name.read(each): Text("").read(value) for each, value in raw.items()})
-
-    def parse(self, text: str) -> object:
-        return toml_value(text)
+def typed(takes: ValueType[object], text: str) -> object:
+    """What the user typed, as the TOML value that it stands for; `takes` has the last word on it."""
+    match takes.word:
+        case "boolean":
+            return _FLAG_WORDS.get(text.strip().lower(), text)
+        case "integer" | "seconds":
+            return _number(text)
+        case "list of strings" | "list of globs" if not re.fullmatch(r"\s*\[.*\]\s*", text, re.DOTALL):
+            return [word.strip() for word in text.split(",") if word.strip()]
+        case "string" | "path":
+            return text
+    return toml_value(text.strip())
 
 
 def _number(text: str) -> object:

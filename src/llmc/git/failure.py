@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 
-from llmc.errors import LlmcError
+from llmc.errors import SYSTEM_HINTS, LlmcError
 
 
 class GitError(LlmcError):
@@ -21,6 +23,8 @@ class GitError(LlmcError):
 _LOCKED = re.compile(
     r"Unable to create '(?P<path>[^\n]+\.lock)': File exists|could not lock config file .+: File exists"
 )
+
+_TOLD_BY_GIT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES)
 
 _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
@@ -47,8 +51,8 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "commit these changes, or put them away, and try again",
     ),
-    (re.compile(r"No space left on device|Disk quota exceeded"), "free some disk space and try again"),
-    (re.compile(r"Permission denied|insufficient permission"), "check the owner and the mode of the files named above"),
+    *((re.compile(os.strerror(refusal)), SYSTEM_HINTS[refusal]) for refusal in _TOLD_BY_GIT),
+    (re.compile(r"insufficient permission"), SYSTEM_HINTS[errno.EACCES]),
     (re.compile(r"git-lfs|git lfs|smudge filter lfs"), "install git-lfs, then run `git lfs fetch` in the repository"),
     (
         re.compile(r"is corrupt|bad object|object file .+ is empty|index file corrupt|missing blob"),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from llmc.core.landing.journal import Entry, Landing, Whose, whose
-from llmc.errors import LlmcError
+from llmc.errors import LlmcError, system_hint, system_words
 from llmc.git.copying import bring_objects
 from llmc.git.history import is_on_branch
 from llmc.git.locks import LOOK_EVERY_SECS, SourceLockedError, free_from_locks
@@ -79,14 +79,13 @@ def settle_landing(git: Git, root: str, landing: Landing) -> Settled:
     except LlmcError as failure:
         raise _half_landed(landing, failure.what, failure.hint) from failure
     except OSError as failure:
-        where = f"{failure.filename}: " if failure.filename else ""
-        raise _half_landed(landing, f"{where}{(failure.strerror or str(failure)).lower()}", "") from failure
+        raise _half_landed(landing, system_words(failure), system_hint(failure)) from failure
 
 
 def _half_landed(landing: Landing, why: str, hint: str) -> HalfLandedError:
     what = f"landing {landing.words} was cut short and could not be taken back yet: {why}"
     again = "the next llmc command that needs it tries again, and so does `llmc doctor --repair`"
-    return HalfLandedError(what, f"{hint}; {again}" if hint else f"make that right, such as room on the disk; {again}")
+    return HalfLandedError(what, f"{hint}; {again}" if hint else again)
 
 
 def has_landed(git: Git, landing: Landing) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from llmc.errors import LlmcError
+from llmc.host.atomic import write_atomically
 from llmc.host.base import Completed, Talk
 from llmc.host.exclusive import alone
 from llmc.host.line_process import TalkingProgram
@@ -89,14 +90,7 @@ class LocalHost:
 
     def write(self, path: str, content: bytes) -> None:
         Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd, temporary = tempfile.mkstemp(prefix=".new-", dir=Path(path).parent)
-        try:
-            with open(fd, "wb") as file:
-                file.write(content)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_atomically(path, content)
 
     def move(self, source: str, target: str) -> None:
         if os.path.lexists(target):

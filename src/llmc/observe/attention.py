@@ -8,9 +8,9 @@ from pathlib import Path
 
 from llmc.agents.reports import Report
 from llmc.core.display import one_line
+from llmc.host.atomic import write_atomically
 from llmc.store.attention import told_state
 from llmc.store.own_directory import make_own_directory
-from llmc.store.own_file import write_atomically
 
 BY_REPORT = {
     "session_start": ("READY", None),

@@ -18,10 +18,10 @@ from llmc.git.merge_tree import Merge, merge_in_memory
 from llmc.git.repository import heads, list_worktrees
 from llmc.git.scratch_objects import ThrowAwayStore, open_store
 from llmc.git.worktree_commit import changes_between, commit_tree, present_commit
+from llmc.host.atomic import write_atomically
 from llmc.model import Worker
 from llmc.observe.branches import upstream_tip
 from llmc.site import Site
-from llmc.store.own_file import write_atomically
 
 LOOKS_KEPT = 500
 """After so many looks the store begins afresh: what the earlier ones wrote is of no use any more."""

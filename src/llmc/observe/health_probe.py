@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from llmc.core.health import Answer, Found, Unknown
-from llmc.errors import LlmcError
+from llmc.errors import LlmcError, system_words
 
 B = TypeVar("B")
 T = TypeVar("T")
@@ -19,7 +19,7 @@ def probe(question: Callable[[], Answer[T]]) -> Answer[T]:
     except LlmcError as failure:
         return Unknown(failure.what)
     except OSError as failure:
-        return Unknown(f"{failure.filename or ''}: {failure.strerror or failure}".removeprefix(": "))
+        return Unknown(system_words(failure))
     except Exception as bug:  # a check that is wrong itself must not keep the others from being made
         return Unknown(f"{type(bug).__name__}: {bug}")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from llmc.core.call_for_help import Scene, bundle_text
 from llmc.core.lifecycle.clocks import in_order
 from llmc.errors import LlmcError
 from llmc.git.repository import status
+from llmc.host.atomic import write_atomically
 from llmc.model import State, Worker
 from llmc.root import Root
 from llmc.site import Site
@@ -36,8 +36,7 @@ def write_bundle(site: Site, worker: Worker, why: str) -> str | None:
     path = Path(site.root.diagnostics, f"{worker.name}-{stamp}.txt")
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        with open(path, "w", encoding="utf-8", errors="replace", opener=_private) as file:
-            file.write(text)
+        write_atomically(path, text)
         _forget_old(path.parent, now)
     except OSError:
         return None
@@ -53,10 +52,6 @@ def latest_bundle(root: Root, worker: str) -> str | None:
 def _is_of(path: Path, worker: str) -> bool:
     """Another worker's name may begin with this one's."""
     return path.stem.removeprefix(f"{worker}-").replace("-", "", 1).isdigit()
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
 def _forget_old(directory: Path, now: float) -> None:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from llmc.agents.base import Launch
-from llmc.store.own_file import write_atomically
+from llmc.host.atomic import write_atomically
 
 
 def write_launch_files(launch: Launch) -> None:

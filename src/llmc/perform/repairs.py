@@ -12,7 +12,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.core.mending import careful, mended, without_error
 from llmc.core.rebuild import rebuilt
 from llmc.core.repairs import Do, Repair
-from llmc.errors import LlmcError
+from llmc.errors import LlmcError, system_hint, system_words
 from llmc.model import State, Worker
 from llmc.perform import repair_git, repair_landings, repair_worktrees
 from llmc.perform.means import Means, change_worker
@@ -44,8 +44,7 @@ def carry_out(means: Means, repair: Repair) -> Repaired:
     except LlmcError as failure:
         return Repaired(repair, False, failure.what, failure.hint)
     except OSError as failure:
-        where = f"{failure.filename}: " if failure.filename else ""
-        return Repaired(repair, False, f"{where}{failure.strerror or failure}", "mend that, then repair again")
+        return Repaired(repair, False, system_words(failure), system_hint(failure))
     _log(means, repair, words)
     return Repaired(repair, True, words)
 

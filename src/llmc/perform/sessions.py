@@ -14,6 +14,7 @@ from llmc.core.program import InstalledProgram
 from llmc.errors import LlmcError
 from llmc.git.own_files import exclude_own_files
 from llmc.git.own_view import view_of
+from llmc.host.atomic import write_atomically
 from llmc.host.process_search import marked_processes
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
 from llmc.model import Step, Worker
@@ -25,7 +26,6 @@ from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
 from llmc.store.lock import is_held
 from llmc.store.own_directory import make_own_directory
-from llmc.store.own_file import write_atomically
 from llmc.store.spool import make_spool
 from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane, last_words

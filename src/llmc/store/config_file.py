@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
@@ -15,14 +14,15 @@ from llmc.config.keys import dotted, split_key
 from llmc.config.literals import literal
 from llmc.config.load import decode, parse_config, read_text
 from llmc.config.rules import examine
-from llmc.config.schema import Option
 from llmc.config.sections import CLI_AGENTS
 from llmc.config.settings import find_option, options_inside
 from llmc.config.suggest import advice_for, known_beside
+from llmc.config.value_types import typed
+from llmc.core.setting import Setting
 from llmc.errors import WrongWordsError
+from llmc.host.atomic import write_atomically
 from llmc.model import Json
 from llmc.store.lock import FileLock, disk_errors
-from llmc.store.state_file import sync_directory
 
 _DEFAULT_TEXT = """\
 # The settings of this LLMC directory. What is commented out is the default.
@@ -80,7 +80,7 @@ def get_value(path: Path | str, name: str) -> Json:
 def set_value(path: Path | str, name: str, text: str) -> Json:
     """Takes the value as the user typed it. Nothing is written when anything about it is wrong."""
     key, about = _find(name)
-    value = about.kind.parse(text)
+    value = typed(about.takes, text)
 
     def edit(old: str) -> str:
         raw = decode(old, str(path))
@@ -124,7 +124,7 @@ def remove_worker_table(path: Path | str, name: str) -> None:
     _change(path, edit)
 
 
-def _find(name: str) -> tuple[tuple[str, ...], Option]:
+def _find(name: str) -> tuple[tuple[str, ...], Setting]:
     key = split_key(name)
     about = find_option(key)
     if about is not None:
@@ -165,18 +165,6 @@ def _change(path: Path | str, edit: Callable[[str], str]) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Whatever happens, the file is the old one or the new one, whole."""
     if not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "the file is protected from writing")
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
-            os.fsync(descriptor)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    sync_directory(path.parent)
+    write_atomically(path, content, durable=True, mode=stat.S_IMODE(path.stat().st_mode))

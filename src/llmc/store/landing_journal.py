@@ -6,15 +6,17 @@ Only whoever holds the landing lock changes it.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 
 from llmc.core.landing.journal import Landing
+from llmc.core.schema import record_of
 from llmc.errors import LlmcError
+from llmc.host.atomic import sync_directory, write_atomically
 from llmc.store.lock import disk_error, disk_errors
-from llmc.store.state_file import sync_directory, write_new
 
 SCHEMA = 1
+_LANDING = record_of(Landing)
 
 
 class JournalBrokenError(LlmcError):
@@ -33,8 +35,8 @@ class LandingJournal:
         except OSError as error:
             raise disk_error(self._path, error) from error
         try:
-            return tuple(_landing(each) for each in _listed(json.loads(data)))
-        except (ValueError, LookupError, TypeError) as error:
+            return tuple(_LANDING.read(each) for each in _listed(json.loads(data)))
+        except ValueError as error:
             raise JournalBrokenError(
                 f"{self._path} is damaged: {error}",
                 "see by `git status` what a landing has left in your repository, then `llmc doctor --repair`",
@@ -50,22 +52,14 @@ class LandingJournal:
     def _write(self, landings: tuple[Landing, ...]) -> None:
         with disk_errors(self._path):
             if landings:
-                new = self._path.with_name(f".{self._path.name}.new")
-                write_new(new, json.dumps({"schema": SCHEMA, "landings": [asdict(each) for each in landings]}).encode())
-                new.replace(self._path)
+                document = {"schema": SCHEMA, "landings": [asdict(each) for each in landings]}
+                write_atomically(self._path, json.dumps(document), durable=True)
             else:
                 self._path.unlink(missing_ok=True)
-            sync_directory(self._path.parent)
+                sync_directory(self._path.parent)
 
 
-def _listed(data: object) -> list[dict[str, object]]:
+def _listed(data: object) -> list[object]:
     if not isinstance(data, dict) or data.get("schema") != SCHEMA or not isinstance(data.get("landings"), list):
         raise ValueError("it is no journal that this version knows")
     return list(data["landings"])
-
-
-def _landing(data: dict[str, object]) -> Landing:
-    values = {each.name: data[each.name] for each in fields(Landing)}
-    for name in ("workers", "staged"):
-        values[name] = tuple(values[name])  # type: ignore[arg-type]
-    return Landing(**values)  # type: ignore[arg-type]

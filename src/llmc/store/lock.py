@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from llmc.errors import LlmcError
+from llmc.errors import LlmcError, system_hint
 from llmc.store.own_file import open_own, open_regular, read_own
 from llmc.values import dataclass
 
@@ -181,19 +181,8 @@ def disk_errors(path: Path | str) -> Iterator[None]:
 
 def disk_error(path: Path | str, error: OSError) -> DiskError:
     what = f"{path}: {(error.strerror or str(error)).lower()}"
-    return DiskError(what, _HINTS.get(error.errno or 0, "run `llmc doctor`"))
+    return DiskError(what, f"{system_hint(error)}; nothing was changed")
 
-
-_HINTS = {
-    errno.ENOSPC: "the disk is full: make room and try again; nothing was changed",
-    errno.EDQUOT: "your disk quota is used up: make room and try again; nothing was changed",
-    errno.EFBIG: "the file may not grow that large here (see `ulimit -f`); nothing was changed",
-    errno.EROFS: "the disk is read-only: make it writable and try again; nothing was changed",
-    errno.EACCES: "check the owner and the permissions, then try again; nothing was changed",
-    errno.EPERM: "check the owner and the permissions, then try again; nothing was changed",
-    errno.ENOLCK: "this file system has no locks: put the LLMC root on a local disk",
-    errno.EOPNOTSUPP: "this file system has no locks: put the LLMC root on a local disk",
-}
 
 # (process, device, inode) of each lock that is held here, with the thread that holds it. The process is part of the
 # key because a forked child inherits this table but not the right to its locks.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -57,17 +56,3 @@ def read_own(path: Path | str) -> bytes:
         return b""
     with open(fd, "rb") as file:
         return file.read()
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """For what can be made anew: readers see all of it or what was there before, but it is not forced to the disk."""
-    temporary = path.with_name(f".{path.name}.{threading.get_native_id()}")
-    temporary.unlink(missing_ok=True)
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | AS_IT_IS, 0o600)
-    try:
-        with open(fd, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

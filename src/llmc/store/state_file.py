@@ -5,10 +5,8 @@ Reading needs no lock: a rename replaces the file in one step, so a reader sees 
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,10 +15,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from llmc.core.lifecycle.clocks import following, in_present
+from llmc.host.atomic import write_atomically
 from llmc.host.clock import read_clock
-from llmc.model import Clock, State
-from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, decode, encode, parse
+from llmc.model import Clock, State, Worker
+from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, decode, encode, encode_worker, parse
 from llmc.store.lock import DiskError, FileLock, disk_error, disk_errors
+from llmc.store.own_file import open_regular
 
 Change = Callable[[State], State]
 
@@ -52,12 +52,12 @@ class StateFile:
         self.root = Path(root)
         self.path = self.root / "state.json"
         self.backup_path = self.root / "state.json.bak"
-        self._new = self.root / ".state.json.new"
-        self._new_backup = self.root / ".state.json.bak.new"
         self._lock_timeout = lock_timeout
         self._clock = clock
         self._known: tuple[bytes, State] | None = None
         """The file as it was last read or written here, and what it says: to decode it takes longer than to read it."""
+        self._written: dict[str, tuple[Worker, bytes]] = {}
+        """Each worker that was last written here, with its text: to encode them all takes longer than to write them."""
 
     @property
     def exists(self) -> bool:
@@ -103,7 +103,7 @@ class StateFile:
             state = self._dated(self._checked(state, State()), None)
             with disk_errors(self.path):
                 _set_aside(self.path)
-                self._write(_to_json(state))
+                write_atomically(self.path, self._to_json(state), durable=True)
                 _set_aside(self.backup_path)
                 self.backup_path.unlink(missing_ok=True)
         return state
@@ -114,7 +114,7 @@ class StateFile:
             return None
         copy = self.path.with_name(f"{self.path.name}.{name}-{time.time_ns()}")
         with disk_errors(copy):
-            write_new(copy, self.path.read_bytes())
+            write_atomically(copy, self.path.read_bytes(), durable=True)
             for old in sorted(self.root.glob(f"{self.path.name}.{name}-*"))[:-COPIES_KEPT]:
                 old.unlink(missing_ok=True)
         return copy
@@ -129,7 +129,7 @@ class StateFile:
             state = self._dated(self._checked(change(backup), backup), backup.clock)
             with disk_errors(self.path):
                 _set_aside(self.path)
-                self._write(_to_json(state))
+                write_atomically(self.path, self._to_json(state), durable=True)
         return state
 
     def _decode(self, raw: bytes, path: Path) -> State:
@@ -182,9 +182,9 @@ class StateFile:
         if after == before:
             return before
         after = self._dated(after, before.clock)
-        data = _to_json(after)
+        data = self._to_json(after)
         with disk_errors(self.path):
-            self._write(data, keep_previous=True)
+            write_atomically(self.path, data, durable=True, previous=self.backup_path)
         self._known = data, after
         return after
 
@@ -201,25 +201,16 @@ class StateFile:
     def _dated(self, state: State, before: Clock | None) -> State:
         return replace(state, clock=following(before, self._clock()))
 
-    def _write(self, data: bytes, *, keep_previous: bool = False) -> None:
-        try:
-            write_new(self._new, data)
-            if keep_previous:
-                self._keep_previous()
-            self._new.replace(self.path)
-        finally:
-            for leftover in (self._new, self._new_backup):
-                leftover.unlink(missing_ok=True)
-        sync_directory(self.root)
+    def _to_json(self, state: State) -> bytes:
+        self._written = {name: self._with_text(name, worker) for name, worker in state.workers.items()}
+        before, _, after = _ENCODER.encode(encode(replace(state, workers={}))).encode().partition(b"{}")
+        return b"".join((before, b"{", b",\n".join(text for _, text in self._written.values()), b"}", after, b"\n"))
 
-    def _keep_previous(self) -> None:
-        """By a second name for the same file, so that neither the state nor the backup is ever absent or partial."""
-        self._new_backup.unlink(missing_ok=True)
-        try:
-            self._new_backup.hardlink_to(self.path)
-        except OSError:  # a file system without hard links
-            write_new(self._new_backup, self.path.read_bytes())
-        self._new_backup.replace(self.backup_path)
+    def _with_text(self, name: str, worker: Worker) -> tuple[Worker, bytes]:
+        written = self._written.get(name)
+        if written is not None and written[0] is worker:
+            return written
+        return worker, _ENCODER.encode({name: encode_worker(worker)})[1:-1].encode()
 
 
 def _from_json(raw: bytes, path: Path) -> object:
@@ -232,32 +223,21 @@ def _from_json(raw: bytes, path: Path) -> object:
     raise StateBrokenError(f"{path} is damaged: {why}", "mend it in an editor or run `llmc doctor --repair`")
 
 
-def _to_json(state: State) -> bytes:
-    return _ENCODER.encode(encode(state)).encode() + b"\n"
-
-
 def _missing(path: Path) -> StateMissingError:
     return StateMissingError(f"there is no {path}", "run `llmc init`")
 
 
 def _read_regular(path: Path) -> bytes:
     try:
-        with open(path, "rb", opener=_open_as_it_is) as file:
-            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return file.read()
+        fd = open_regular(path, os.O_RDONLY)
     except (FileNotFoundError, NotADirectoryError):
         raise _missing(path) from None
-    except IsADirectoryError:
-        pass
     except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise disk_error(path, error) from error
-    raise StateBrokenError(f"{path} is not a file of its own", "move it away, then run `llmc doctor --repair`")
-
-
-def _open_as_it_is(path: str, flags: int) -> int:
-    """Follows no link, and does not wait for the other end of a pipe."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+        raise disk_error(path, error) from error
+    if fd is None:
+        raise StateBrokenError(f"{path} is not a file of its own", "move it away, then run `llmc doctor --repair`")
+    with open(fd, "rb") as file:
+        return file.read()
 
 
 def _is_absent(path: Path) -> bool:
@@ -284,17 +264,6 @@ def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is not a number")
 
 
-def write_new(path: Path, data: bytes) -> None:
-    """Under the lock nobody else writes here: what has this name was left behind by a process that died."""
-    path.unlink(missing_ok=True)
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with open(fd, "wb", buffering=0) as file:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[file.write(rest) :]
-        os.fsync(fd)
-
-
 def _set_aside(path: Path) -> None:
     aside = path.with_name(f"{path.name}.aside-{time.time_ns()}")
     try:
@@ -303,15 +272,6 @@ def _set_aside(path: Path) -> None:
         pass
     except OSError:  # a directory, or a file system without hard links
         path.rename(aside)
-
-
-def sync_directory(path: Path) -> None:
-    """A rename is safe from a loss of power only when its directory is on the disk too."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _age(seconds: float) -> str:

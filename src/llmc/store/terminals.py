@@ -11,10 +11,10 @@ from pathlib import Path
 
 from llmc.core.names import LONGEST_NAME, name_problem, shown
 from llmc.errors import LlmcError, WrongWordsError
+from llmc.host.atomic import write_atomically
 from llmc.root import Root
 from llmc.store.lock import FileLock, disk_errors
 from llmc.store.own_directory import make_own_directory
-from llmc.store.own_file import write_atomically
 from llmc.values import dataclass
 
 RECORD = "terminal.json"

@@ -8,6 +8,23 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from llmc.core.dialogs.choosing import Ways
+from llmc.core.schema import (
+    FLAG,
+    Key,
+    Misfit,
+    MismatchError,
+    MissingKey,
+    Record,
+    UnknownKey,
+    ValueType,
+    WrongValue,
+    choice,
+    list_of,
+    record_of,
+    text,
+    what_is_wrong,
+    whole,
+)
 from llmc.core.screen.classify import Pack
 from llmc.core.screen.composer import ComposerShape
 from llmc.core.screen.cues import (
@@ -32,256 +49,209 @@ from llmc.core.screen.screen import MOST_LINES
 from llmc.core.screen.styles import STYLES
 from llmc.errors import LlmcError
 
-Table = Mapping[str, Any]
-
-PACK_KEYS = {
-    *("name", "version", "processes", "stable_looks", "chrome", "aside", "frame", "trim", "include"),
-    *("composer", "cue"),
-}
-COMPOSER_KEYS = {
-    "prompt",
-    "rule",
-    "bottom",
-    "top",
-    "footer",
-    "placeholder",
-    "hint",
-    "history",
-    "edge",
-    "below",
-    "otherwise",
-}
-CUE_KEYS = {
-    *("name", "state", "detail", "when", "unless", "priority", "confidence", "guess", "summary", "actions", "examples"),
-    *("choose", "advice", "yes", "no", "refuse", "asks"),
-}
-
 
 class PackError(LlmcError):
     """A pack file that cannot be used."""
 
 
-class WrongError(Exception):
-    """Something in the file is wrong: what, under which key, and what stands there."""
-
-    def __init__(self, what: str, key: str, value: object = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.key = key
-        self.value = value if isinstance(value, str) else ""
-
-
-def parse_pack(text: str, where: str, included: Callable[[str], tuple[Cue, ...]]) -> Pack:
+def parse_pack(content: str, where: str, included: Callable[[str], tuple[Cue, ...]]) -> Pack:
     """The pack in this text. `included` gives the cues of another pack by its name."""
     try:
-        data = tomllib.loads(text)
+        data = tomllib.loads(content)
     except tomllib.TOMLDecodeError as wrong:
         raise _complaint(where, 0, str(wrong)) from None
     try:
-        cues = _cues(data, text, where)
-        own = {cue.name for cue in cues}
-        others = (cue for name in data.get("include", ()) for cue in included(name))
-        return _pack(data, (*cues, *(cue for cue in others if cue.name not in own)))
-    except WrongError as wrong:
-        raise _complaint(where, _line_of(text, wrong), wrong.what) from None
+        pack = _PACK.read(data)
+    except MismatchError as wrong:
+        misfit = wrong.misfits[0]
+        raise _complaint(where, _line_of(content, misfit), _named(data, misfit.key) + _words(misfit)) from None
+    cues = pack.pop("cue", ())
+    own = {cue.name for cue in cues}
+    others = (cue for name in pack.pop("include", ()) for cue in included(name) if cue.name not in own)
+    by_priority = sorted((*cues, *others), key=lambda cue: -cue.priority)
+    return Pack(process_names=pack.pop("processes", ()), cues=tuple(by_priority), **pack)
 
 
 def _complaint(where: str, line: int, what: str) -> PackError:
     return PackError(f"{where}{f':{line}' if line else ''}: {what}", "docs/packs.md tells how a pack is written")
 
 
-def _pack(data: Table, cues: tuple[Cue, ...]) -> Pack:
-    _known(data, PACK_KEYS)
-    return Pack(
-        name=_text(data, "name", needed=True),
-        composer=_composer(data["composer"]) if "composer" in data else None,
-        cues=tuple(sorted(cues, key=lambda cue: -cue.priority)),
-        version=_text(data, "version"),
-        process_names=_texts(data, "processes"),
-        stable_looks=_number(data, "stable_looks", 3, 1, 100),
-        chrome=_maybe_pattern(data, "chrome"),
-        aside=_maybe_pattern(data, "aside"),
-        frame=_maybe_pattern(data, "frame"),
-        trim=_maybe_pattern(data, "trim"),
-    )
+# --- what a pack holds ----------------------------------------------------------------------------
 
 
-def _composer(data: object) -> ComposerShape:
-    if not isinstance(data, dict):
-        raise WrongError("`composer` must be a table", "composer")
-    _known(data, COMPOSER_KEYS)
-    if "prompt" not in data:
-        raise WrongError("the composer needs a `prompt`", "composer")
-    patterns = {key: _pattern(data, key) for key in data if key not in ("otherwise", "below")}
-    otherwise = _composer(data["otherwise"]) if "otherwise" in data else None
-    return ComposerShape(**patterns, below=_number(data, "below", MOST_LINES, 0, MOST_LINES), otherwise=otherwise)
+def _pattern(value: object) -> re.Pattern[str]:
+    try:
+        return safe_pattern(_FULL_TEXT.read(value))
+    except UnsafePatternError as unsafe:
+        raise MismatchError(f"the pattern of KEY cannot be used: {unsafe}") from None
 
 
-# --- cues -----------------------------------------------------------------------------------------
-
-
-def _cues(data: Table, text: str, where: str) -> tuple[Cue, ...]:
-    rows = data.get("cue", [])
-    if not isinstance(rows, list):
-        raise WrongError("`cue` must be written as [[cue]]", "cue")
-    starts = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "[[cue]]"]
-    cues = []
-    for row, first in zip(rows, [*starts, *[0] * len(rows)], strict=False):
-        try:
-            cues.append(_cue(row))
-        except WrongError as wrong:
-            raise _complaint(where, _line_of(text, wrong, first), f"{_named(row)}{wrong.what}") from None
-    return tuple(cues)
-
-
-def _named(row: object) -> str:
-    name = row.get("name") if isinstance(row, dict) else None
-    return f"cue {name!r}: " if isinstance(name, str) else ""
-
-
-def _cue(row: Table) -> Cue:
-    _known(row, CUE_KEYS)
-    state = _one_of(row, "state", STATES)
-    return Cue(
-        name=_text(row, "name", needed=True),
-        state=state,
-        when=_conditions(row, "when", needed=True),
-        unless=_conditions(row, "unless"),
-        detail=_text(row, "detail") or None,
-        priority=_number(row, "priority", PRIORITIES[state], 0, 1000),
-        confidence=_share(row, "confidence", 0.9),
-        guess="guess" in row and _truth(row, "guess"),
-        summary=_text(row, "summary"),
-        actions=_texts(row, "actions"),
-        examples=_texts(row, "examples"),
-        choose=_maybe_pattern(row, "choose"),
-        advice=_text(row, "advice"),
-        ways=Ways(_maybe_pattern(row, "yes"), _maybe_pattern(row, "no"), _text(row, "refuse")),
-        asks=_asks(row),
-    )
-
-
-def _asks(row: Table) -> Asks | None:
-    if "asks" not in row:
-        return None
-    asks = row["asks"]
-    if not isinstance(asks, dict):
-        raise WrongError("`asks` must be a table of patterns", "asks")
-    _known(asks, {"after", "until", "line", "begins", "remark", "reported"}, "asks")
-    line = _pattern(asks, "line")
-    if "asked" not in line.groupindex:
-        raise WrongError("the `line` of `asks` must have a group named `asked`: (?P<asked>...)", "asks")
-    remark, reported = (key in asks and _truth(asks, key) for key in ("remark", "reported"))
-    after, until, begins = _pattern(asks, "after"), _pattern(asks, "until"), _maybe_pattern(asks, "begins")
-    return Asks(after, until, line, begins, remark, reported)
-
-
-def _conditions(row: Table, key: str, *, needed: bool = False) -> tuple[Condition, ...]:
-    rows = row.get(key, [])
-    if not isinstance(rows, list) or not all(isinstance(condition, dict) for condition in rows):
-        raise WrongError(f"`{key}` must be a list of conditions", key)
-    if needed and not rows:
-        raise WrongError(f"`{key}` needs at least one condition", key)
-    return tuple(_condition(condition, key) for condition in rows)
-
-
-def _condition(row: Table, key: str) -> Condition:
-    if "in" in row:
-        return _in_region(row)
-    makers: dict[str, Callable[[], Condition]] = {
-        "title": lambda: HasTitle(_pattern(row, "title")),
-        "command": lambda: RunsCommand(frozenset(_texts(row, "command"))),
-        "cursor": lambda: CursorIs(_one_of(row, "cursor", CURSOR_PLACES)),
-        "alternate": lambda: OnAlternateScreen(_truth(row, "alternate")),
-        "composer": lambda: ComposerIs(_one_of(row, "composer", COMPOSER_STATES)),
-    }
-    kinds = [kind for kind in makers if kind in row]
-    if len(kinds) != 1 or len(row) != 1:
-        raise WrongError(f"a condition of `{key}` has `in`, or exactly one of {', '.join(makers)}", key)
-    return makers[kinds[0]]()
-
-
-def _in_region(row: Table) -> Condition:
-    _known(row, {"in", "text", "regex", "lines", "style"}, "when")
-    if ("text" in row) == ("regex" in row):
-        raise WrongError("a condition with `in` has either a `text` or a `regex`", "in", row["in"])
-    pattern = re.compile(re.escape(_text(row, "text"))) if "text" in row else _pattern(row, "regex")
-    style = _one_of(row, "style", STYLES) if "style" in row else ""
-    return InRegion(_one_of(row, "in", REGIONS), pattern, _number(row, "lines", USUAL_LINES, 1, 400), style)
-
-
-# --- values ---------------------------------------------------------------------------------------
-
-
-def _known(data: Table, keys: set[str], where: str = "") -> None:
-    for key in data:
-        if key not in keys:
-            raise WrongError(f"{key!r} is not known here; it can be {', '.join(sorted(keys))}", where or key)
-
-
-def _text(data: Table, key: str, *, needed: bool = False) -> str:
-    value = data.get(key, "")
-    if not isinstance(value, str) or (needed and not value):
-        raise WrongError(f"`{key}` must be a text", key)
-    return value
-
-
-def _texts(data: Table, key: str) -> tuple[str, ...]:
-    value = data.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        raise WrongError(f"`{key}` must be a list of texts", key)
-    return tuple(value)
-
-
-def _one_of(data: Table, key: str, choices: tuple[str, ...]) -> str:
-    value = data.get(key)
-    if value not in choices:
-        raise WrongError(f"`{key}` must be one of {', '.join(choices)}", key, value)
-    return str(value)
-
-
-def _number(data: Table, key: str, usual: int, least: int, most: int) -> int:
-    value = data.get(key, usual)
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise WrongError(f"`{key}` must be a number from {least} to {most}", key)
-    return value
-
-
-def _share(data: Table, key: str, usual: float) -> float:
-    value = data.get(key, usual)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
-        raise WrongError(f"`{key}` must be a number above 0 and up to 1", key)
+def _share(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise MismatchError
     return float(value)
 
 
-def _truth(data: Table, key: str) -> bool:
-    value = data.get(key)
-    if not isinstance(value, bool):
-        raise WrongError(f"`{key}` must be true or false", key)
-    return value
+_TEXT = text("", "a text")
+_FULL_TEXT = text("", "a text", bool)
+_TEXTS = ValueType("a list of texts", list_of(_TEXT).read)
+_PATTERN = ValueType("a text", _pattern)
+_SHARE = ValueType("a number above 0 and up to 1", _share)
+_OWN: Mapping[Any, ValueType[Any]] = {
+    str: _TEXT,
+    "name": _FULL_TEXT,
+    tuple[str, ...]: _TEXTS,
+    re.Pattern[str]: _PATTERN,
+}
 
 
-def _pattern(data: Table, key: str) -> re.Pattern[str]:
+def _number(at_least: int, at_most: int) -> ValueType[int]:
+    return whole(at_least, at_most, number="number")
+
+
+def _composer(value: object) -> ComposerShape:
+    return _COMPOSER.read(value)
+
+
+_COMPOSER_TABLE = ValueType("a table", _composer)
+_COMPOSER = record_of(ComposerShape, {**_OWN, "below": _number(0, MOST_LINES), "otherwise": _COMPOSER_TABLE})
+
+
+def _asks(**given: Any) -> Asks:  # noqa: ANN401 - each has its own type
+    asks = Asks(**given)
+    if "asked" not in asks.line.groupindex:
+        raise MismatchError("the `line` of `asks` must have a group named `asked`: (?P<asked>...)")
+    return asks
+
+
+def _in_region(**given: Any) -> InRegion:  # noqa: ANN401 - each has its own type
+    if ("text" in given) == ("regex" in given):
+        raise MismatchError("a condition with `in` has either a `text` or a `regex`")
+    pattern = given["regex"] if "regex" in given else re.compile(re.escape(given["text"]))
+    return InRegion(given["in"], pattern, given.get("lines", USUAL_LINES), given.get("style", ""))
+
+
+_IN_REGION = Record(
+    _in_region,
+    {
+        "in": choice(REGIONS),
+        "text": _TEXT,
+        "regex": _PATTERN,
+        "lines": _number(1, 400),
+        "style": choice(STYLES),
+    },
+    required=["in"],
+)
+_OTHER_CONDITIONS: Mapping[str, tuple[ValueType[Any], Callable[[Any], Condition]]] = {
+    "title": (_PATTERN, HasTitle),
+    "command": (_TEXTS, lambda names: RunsCommand(frozenset(names))),
+    "cursor": (choice(CURSOR_PLACES), CursorIs),
+    "alternate": (FLAG, OnAlternateScreen),
+    "composer": (choice(COMPOSER_STATES), ComposerIs),
+}
+
+
+def _condition(value: object) -> Condition:
+    if isinstance(value, dict) and "in" in value:
+        return _IN_REGION.read(value)
+    if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= _OTHER_CONDITIONS.keys():
+        raise MismatchError(f"a condition of KEY has `in`, or exactly one of {', '.join(_OTHER_CONDITIONS)}")
+    [(name, inner)] = value.items()
+    takes, make = _OTHER_CONDITIONS[name]
     try:
-        return safe_pattern(_text(data, key, needed=True))
-    except UnsafePatternError as unsafe:
-        raise WrongError(f"the pattern of `{key}` cannot be used: {unsafe}", key, data[key]) from None
+        return make(takes.read(inner))
+    except MismatchError as wrong:
+        raise MismatchError(misfits=wrong.at(name, inner, takes)) from None
 
 
-def _maybe_pattern(data: Table, key: str) -> re.Pattern[str] | None:
-    return _pattern(data, key) if key in data else None
+_CONDITION = ValueType("a condition", _condition)
 
 
-# --- lines ----------------------------------------------------------------------------------------
+def _cue(**given: Any) -> Cue:  # noqa: ANN401 - each has its own type
+    ways = Ways(given.pop("yes", None), given.pop("no", None), given.pop("refuse", ""))
+    detail = given.pop("detail", "") or None
+    return Cue(**{"priority": PRIORITIES[given["state"]], **given}, detail=detail, ways=ways)
 
 
-def _line_of(text: str, wrong: WrongError, first: int = 0) -> int:
-    """The line of this key, in the block that begins at `first`; else where the block begins."""
-    key = re.compile(rf"(?:^|[\s{{,\[]){re.escape(wrong.key)}\s*=|^\[+{re.escape(wrong.key)}\]+")
+_WAYS = record_of(Ways, _OWN)
+_ASKS = record_of(Asks, _OWN)
+_CUE_FIELDS = record_of(
+    Cue,
+    {
+        **_OWN,
+        "state": choice(STATES),
+        "when": list_of(_CONDITION, "a list of conditions, and not empty", at_least=1),
+        "unless": list_of(_CONDITION, "a list of conditions"),
+        "priority": _number(0, 1000),
+        "confidence": _SHARE,
+        "ways": _WAYS.as_type(),
+        "asks": Record(_asks, _ASKS.types, _ASKS.required).as_type("a table of patterns"),
+    },
+)
+_CUE_TYPES = {name: takes for name, takes in {**_CUE_FIELDS.types, **_WAYS.types}.items() if name != "ways"}
+_CUE = Record(_cue, _CUE_TYPES, _CUE_FIELDS.required)
+
+
+_PACK: Record[dict[str, Any]] = Record(
+    dict,
+    {
+        **dict.fromkeys(("chrome", "aside", "frame", "trim"), _PATTERN),
+        **dict.fromkeys(("processes", "include"), _TEXTS),
+        "name": _FULL_TEXT,
+        "version": _TEXT,
+        "stable_looks": _number(1, 100),
+        "composer": _COMPOSER_TABLE,
+        "cue": list_of(_CUE.as_type("a table"), "written as [[cue]]"),
+    },
+    required=["name"],
+)
+
+
+# --- what is wrong --------------------------------------------------------------------------------
+
+
+def _words(misfit: Misfit) -> str:
+    name = _last_name(misfit.key)
+    match misfit:
+        case UnknownKey(known=known):
+            return f"{name!r} is not known here; it can be {', '.join(sorted(known))}"
+        case MissingKey(wanted=wanted):
+            return f"`{name}` is missing: it must be {wanted.expects}"
+        case WrongValue(wanted=wanted, reason=reason):
+            return (reason or f"KEY must be {wanted.expects}").replace("KEY", f"`{name}`", 1)
+    return what_is_wrong(misfit)
+
+
+def _last_name(key: Key) -> str:
+    return next(part for part in reversed(key) if isinstance(part, str))
+
+
+def _named(data: Mapping[str, Any], key: Key) -> str:
+    """Which cue it is."""
+    match key:
+        case ("cue", int(number), *_) if isinstance(data["cue"][number], dict):
+            name = data["cue"][number].get("name")
+            return f"cue {name!r}: " if isinstance(name, str) else ""
+    return ""
+
+
+def _line_of(content: str, misfit: Misfit) -> int:
+    """The line of the key, in the block of its cue; else where the block begins."""
+    lines = content.splitlines()
+    first = 0
+    key = misfit.key[:-1] if isinstance(misfit, MissingKey) else misfit.key
+    match key:
+        case ("cue", int(number), *_):
+            starts = [at for at, line in enumerate(lines, 1) if line.strip() == "[[cue]]"]
+            first = starts[number] if number < len(starts) else 0
+    if not any(isinstance(part, str) for part in key[2 if first else 0 :]):
+        return first
+    name, value = _last_name(key), misfit.value if isinstance(misfit, WrongValue) else None
+    pattern = re.compile(rf"(?:^|[\s{{,\[]){re.escape(name)}\s*=|^\[+(?:[\w.]+\.)?{re.escape(name)}\]+")
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if number > first and key.search(line):
-            found.append((wrong.value not in line, number))
-        if first and number > first and line.startswith("[["):
+    for at, line in enumerate(lines[first:], first + 1):
+        if first and line.startswith("[["):
             break
+        if pattern.search(line):
+            found.append((isinstance(value, str) and value not in line, at))
     return min(found)[1] if found else first

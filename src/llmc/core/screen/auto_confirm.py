@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Protocol
 
 from llmc.core.dialogs.choosing import Goal, NoSuchAnswerError, goal_for
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.display import one_line
+from llmc.core.lifecycle.policy import AutoConfirm
 from llmc.core.screen.classify import Cue, Pack, look_at, read_screen
 from llmc.core.screen.patterns import is_spelled_out
 from llmc.core.screen.screen import Screen
@@ -26,17 +26,6 @@ OPERATORS = frozenset(";&|<>`$()\n")
 COMMANDS = "permission"
 """The kind of dialog that asks for a command."""
 QUESTIONS = "question"
-
-
-class Rule(Protocol):
-    """One row of `[[policy.auto_confirm]]`."""
-
-    @property
-    def agent(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def pattern(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +48,7 @@ class Verdict:
     """What to take in the dialog, if that is allowed."""
 
 
-def judge(pack: Pack, screen: Screen, agent: str, rules: Iterable[Rule], told: Told | None) -> Verdict:
+def judge(pack: Pack, screen: Screen, agent: str, rules: Iterable[AutoConfirm], told: Told | None) -> Verdict:
     """`told` is None for an agent that does not report what it does."""
     reading = read_screen(pack, screen)
     dialog, kind = reading.matched, reading.detail or ""

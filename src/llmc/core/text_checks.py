@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 
 from llmc.core.screen.patterns import UnsafePatternError, safe_pattern
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#]\S*")
 
 
-def any_text(text: str) -> bool:
-    return True
+def printable(text: str) -> bool:
+    """Newlines and tabs are text; other control characters are not, because a terminal would act on them."""
+    return not _CONTROL.search(text)
 
 
 def some_text(text: str) -> bool:
@@ -36,12 +37,12 @@ def absolute_path(text: str) -> bool:
 
 def inner_glob(text: str) -> bool:
     """It stays inside the repository that it is taken from."""
-    return one_full_line(text) and not text.startswith(("/", "~")) and ".." not in PurePosixPath(text).parts
+    return one_full_line(text) and not text.startswith(("/", "~")) and ".." not in text.split("/")
 
 
 def inner_file(text: str) -> bool:
     """The name of a file, and no directory, inside of where it is taken from."""
-    return inner_glob(text) and not text.endswith("/") and PurePosixPath(text).name != ""
+    return inner_glob(text) and not text.endswith("/") and any(part not in ("", ".") for part in text.split("/"))
 
 
 def quick_expression(text: str) -> bool:
