@@ -30,7 +30,7 @@ from llmc.daemon.view import View
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
 from llmc.model import Session, State, Turn, Worker
-from llmc.observe.readings import Readings, Seen
+from llmc.observe.readings import Observation, Readings
 from llmc.observe.screens import silent_workers
 from llmc.observe.second_opinion import SecondOpinion
 from llmc.observe.watched_terminal import worker_subject
@@ -384,7 +384,7 @@ class Daemon:
         if gone:
             self.status_lines.moved()
 
-    def _act_on_screens(self, seen: list[Seen]) -> set[str]:
+    def _act_on_screens(self, seen: list[Observation]) -> set[str]:
         if any(each.moved or each.before is None for each in seen):
             self.status_lines.moved()
         self.stirred.extend(each.subject.name for each in seen if each.changed)

@@ -9,14 +9,15 @@ from llmc.core.delivery.digest import screen_digest
 from llmc.core.dialogs.navigator import Ending
 from llmc.core.display import one_line, plain
 from llmc.core.lifecycle import events as ev
-from llmc.core.screen.auto_confirm import Told, Verdict, judge
+from llmc.core.screen.assessment import Assessment
+from llmc.core.screen.auto_confirm import Verdict, judge
 from llmc.core.screen.screen import Screen
 from llmc.model import Session, Worker
 from llmc.perform.delivery import lock_terminal
 from llmc.perform.dialogs import look_at_dialog, walk_through
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
-from llmc.store.snapshot import read_attention
+from llmc.store.snapshot import read_told
 
 KIND = "auto_confirm"
 """Of its entries in the log of events."""
@@ -76,12 +77,10 @@ def _judge(site: Site, worker: Worker, screen: Screen) -> Verdict:
     return judge(pack, screen, worker.agent, site.config.policy.auto_confirm, _told(site, worker))
 
 
-def _told(site: Site, worker: Worker) -> Told | None:
+def _told(site: Site, worker: Worker) -> Assessment | None:
     if not worker.reports_events:
         return None
-    last = read_attention(site.root.inside("run", "attention")).get(worker.name) or {}
-    asks = last.get("state") == "NEEDS_CONFIRMATION" and last.get("source") == "hook"
-    return Told(str(last.get("detail") or ""), str(last.get("summary") or "")) if asks else Told("", "")
+    return read_told(site.root.attention_file(worker.name)) or {"state": "UNKNOWN"}
 
 
 def _log(site: Site, worker: Worker, verdict: Verdict, screen: Screen) -> None:

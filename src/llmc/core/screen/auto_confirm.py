@@ -14,6 +14,7 @@ from typing import Protocol
 from llmc.core.dialogs.choosing import Goal, NoSuchAnswerError, goal_for
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.display import one_line
+from llmc.core.screen.assessment import Assessment
 from llmc.core.screen.classify import Cue, Pack, look_at, read_screen
 from llmc.core.screen.patterns import is_spelled_out
 from llmc.core.screen.screen import Screen
@@ -40,15 +41,6 @@ class Rule(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The last thing that the agent itself has reported."""
-
-    kind: str
-    """The kind of dialog that it has opened; empty when it said something else."""
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     kind: str = ""
     asked: str = ""
@@ -59,8 +51,8 @@ class Verdict:
     """What to take in the dialog, if that is allowed."""
 
 
-def judge(pack: Pack, screen: Screen, agent: str, rules: Iterable[Rule], told: Told | None) -> Verdict:
-    """`told` is None for an agent that does not report what it does."""
+def judge(pack: Pack, screen: Screen, agent: str, rules: Iterable[Rule], told: Assessment | None) -> Verdict:
+    """`told` is what the agent itself has reported last; None for one that does not report what it does."""
     reading = read_screen(pack, screen)
     dialog, kind = reading.matched, reading.detail or ""
     if reading.state != "NEEDS_CONFIRMATION" or dialog is None or reading.dialog is None:
@@ -114,10 +106,19 @@ def _unfit(asked: str) -> str:
     return ""
 
 
-def _otherwise_told(kind: str, asked: str, told: Told | None) -> str:
+def _otherwise_told(kind: str, asked: str, told: Assessment | None) -> str:
     """The agent's report has the command itself, whatever its screen makes of it."""
     if told is None:
         return ""
-    tool, _, words = told.words.partition(": ")
-    same = one_line(asked, LONGEST) in (told.words, words if " " not in tool else None)
-    return "" if told.kind == kind and same else "the agent itself reports something else than its screen shows"
+    reported = str(told.get("summary") or "")
+    tool, _, words = reported.partition(": ")
+    same = one_line(asked, LONGEST) in (reported, words if " " not in tool else None)
+    return (
+        "" if _dialog_told(told) == kind and same else "the agent itself reports something else than its screen shows"
+    )
+
+
+def _dialog_told(told: Assessment) -> str | None:
+    """The kind of dialog that it has reported; None when it said something else."""
+    asks = (told["state"], told.get("source")) == ("NEEDS_CONFIRMATION", "hook")
+    return told.get("detail") if asks else None
