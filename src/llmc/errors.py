@@ -20,9 +20,3 @@ class WrongWordsError(LlmcError):
 
 class IllegalEventError(LlmcError):
     """The worker cannot take this event in the state that it is in; nothing was changed."""
-
-
-class DeliveryUnknownError(LlmcError):
-    """Text went to the agent, but nothing proves whether it arrived."""
-
-    exit_code = 4

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmc.core.landing.commit_message import without_controls
-from llmc.git.parse import FileStat, decode, nul_fields, parse_numstat
+from llmc.git.parse import decode, nul_fields
 from llmc.git.repository import branch_tip, resolve
 from llmc.git.runner import LLMC_IDENTITY, Git
 
@@ -54,27 +52,6 @@ def diff_text(git: Git, cwd: str, base: str, head: str) -> str:
 def diff_summary(git: Git, cwd: str, base: str, head: str) -> str:
     """Files and lines, as git lists them for people."""
     return git.run(cwd, "diff", "--stat=100", *PLAIN_DIFF, base, head, "--").text.rstrip("\n")
-
-
-@dataclass(frozen=True, slots=True)
-class DiffStat:
-    """How much changed."""
-
-    files: tuple[FileStat, ...]
-
-    @property
-    def added(self) -> int:
-        return sum(file.added or 0 for file in self.files)
-
-    @property
-    def removed(self) -> int:
-        return sum(file.removed or 0 for file in self.files)
-
-
-def diff_stat(git: Git, cwd: str, base: str, head: str) -> DiffStat:
-    return DiffStat(
-        parse_numstat(git.run(cwd, "diff", *PLAIN_DIFF, "--numstat", "-z", "--no-renames", base, head, "--").out)
-    )
 
 
 def patch_id(git: Git, cwd: str, base: str, head: str) -> str | None:

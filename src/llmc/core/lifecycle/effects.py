@@ -17,7 +17,6 @@ from llmc.model import Step
 class Purpose(StrEnum):
     """Why a text is sent: decides what a refusal means."""
 
-    CLEAR = "clear"
     TASK = "task"
     MESSAGE = "message"
     FEEDBACK = "feedback"
