@@ -10,7 +10,7 @@ import pytest
 from llmc.agents.packs import load_pack
 from llmc.config import AutoConfirm
 from llmc.core.screen.assessment import Assessment
-from llmc.core.screen.auto_confirm import LONGEST, Verdict, covers, judge
+from llmc.core.screen.auto_confirm import LONGEST, ConfirmVerdict, covers, judge
 from llmc.core.screen.screen import screen_of
 
 SCREENS = Path(__file__).parent.parent / "screens"
@@ -29,7 +29,7 @@ def reported(kind: str, words: str) -> Assessment:
     return {"state": "NEEDS_CONFIRMATION", "detail": kind, "source": "hook", "summary": words}
 
 
-def judged(text: str, told: str | None = None, kind: str = "permission", rules: Rules = RULES) -> Verdict:
+def judged(text: str, told: str | None = None, kind: str = "permission", rules: Rules = RULES) -> ConfirmVerdict:
     return judge(load_pack("claude"), screen_of(text), "claude", rules, None if told is None else reported(kind, told))
 
 

@@ -29,7 +29,7 @@ COMMANDS = "permission"
 QUESTIONS = "question"
 
 
-class Rule(Protocol):
+class ConfirmRule(Protocol):
     """One row of `[[policy.auto_confirm]]`."""
 
     @property
@@ -41,7 +41,7 @@ class Rule(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ConfirmVerdict:
     kind: str = ""
     asked: str = ""
     pattern: str = ""
@@ -51,28 +51,32 @@ class Verdict:
     """What to take in the dialog, if that is allowed."""
 
 
-def judge(pack: Pack, screen: Screen, agent: str, rules: Iterable[Rule], told: Assessment | None) -> Verdict:
+def judge(
+    pack: Pack, screen: Screen, agent: str, rules: Iterable[ConfirmRule], told: Assessment | None
+) -> ConfirmVerdict:
     """`told` is what the agent itself has reported last; None for one that does not report what it does."""
     reading = read_screen(pack, screen)
     dialog, kind = reading.matched, reading.detail or ""
     if reading.state != "NEEDS_CONFIRMATION" or dialog is None or reading.dialog is None:
-        return Verdict(refusal="no dialog is open")
+        return ConfirmVerdict(refusal="no dialog is open")
     named = [rule for rule in rules if rule.agent == agent and rule.kind == kind]
     if not named:
-        return Verdict(kind, refusal=f"no rule is for the dialog {dialog.name} of {agent}")
+        return ConfirmVerdict(kind, refusal=f"no rule is for the dialog {dialog.name} of {agent}")
     goal = _yes(reading.dialog, dialog)
     if reading.confidence < SURE or goal is None:
-        return Verdict(kind, refusal=f"the pack is not sure of this dialog ({dialog.name}, {reading.confidence})")
+        return ConfirmVerdict(
+            kind, refusal=f"the pack is not sure of this dialog ({dialog.name}, {reading.confidence})"
+        )
     asked = dialog.asks.asked(look_at(pack, screen).lines) if dialog.asks else None
     if asked is None or (dialog.asks and dialog.asks.reported and told is None):
-        return Verdict(kind, refusal="the pack cannot tell for sure what the dialog asks for")
+        return ConfirmVerdict(kind, refusal="the pack cannot tell for sure what the dialog asks for")
     refusal = _unfit(asked) or _otherwise_told(kind, asked, told)
     if refusal:
-        return Verdict(kind, asked, refusal=refusal)
+        return ConfirmVerdict(kind, asked, refusal=refusal)
     for rule in named:
         if covers(rule.pattern, kind, asked):
-            return Verdict(kind, asked, rule.pattern, goal=goal)
-    return Verdict(kind, asked, refusal="no rule covers the whole of what it asks for")
+            return ConfirmVerdict(kind, asked, rule.pattern, goal=goal)
+    return ConfirmVerdict(kind, asked, refusal="no rule covers the whole of what it asks for")
 
 
 def _yes(dialog: Dialog, cue: Cue) -> Goal | None:

@@ -17,7 +17,7 @@ from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, rea
 from llmc.core.display import one_line
 from llmc.core.screen.assessment import ACTIONS, LONGEST_SUMMARY, SUMMARIES, Assessment, assessment
 from llmc.core.screen.composer import Box, ComposerShape, composer_holds, composer_mixes, find_box, times_shown
-from llmc.core.screen.cues import Cue, View
+from llmc.core.screen.cues import Cue, ScreenView
 from llmc.core.screen.screen import Screen, cut_cells, lines_of, screen_of
 
 __all__ = [
@@ -141,7 +141,7 @@ UNKNOWN_NOTICE = Cue("notice", "NEEDS_CONFIRMATION", (), detail="notice", confid
 NOTHING = assessment("screen", "UNKNOWN", "nothing on the screen is recognised", confidence=0.0)
 
 
-def _open_dialog(view: View) -> Dialog | None:
+def _open_dialog(view: ScreenView) -> Dialog | None:
     """The dialog at the end of the screen. What stands above the input line is over, or quoted."""
     dialog = read_dialog(view.lines, view.screen.styled)
     if dialog is None or view.box is None:
@@ -156,7 +156,7 @@ def _is_typed(dialog: Dialog, box: Box, lines: Sequence[str]) -> bool:
     return inside and (box.prompted or first <= box.first + 1) and read_notice(lines) is None
 
 
-def _words(pack: Pack, view: View) -> str:
+def _words(pack: Pack, view: ScreenView) -> str:
     """Without the prompt that it answers: that is by whoever typed it, and goes on where lines are indented."""
     lines = list(view.said)
     if pack.composer is not None and lines and pack.composer.prompt.search(lines[0]):
@@ -165,7 +165,7 @@ def _words(pack: Pack, view: View) -> str:
 
 
 def _decided(
-    pack: Pack, view: View, found: Sequence[tuple[Cue, Mapping[str, str]]], dialog: Dialog | None
+    pack: Pack, view: ScreenView, found: Sequence[tuple[Cue, Mapping[str, str]]], dialog: Dialog | None
 ) -> ScreenReading:
     (cue, groups), *rest = found
     others = [other for other, _ in rest]
@@ -185,7 +185,7 @@ def _decided(
     return ScreenReading(says, tuple(other.name for other in others), cue, typed, asked)
 
 
-def _dialog_of_cue(cue: Cue, view: View) -> Dialog:
+def _dialog_of_cue(cue: Cue, view: ScreenView) -> Dialog:
     """Options that only the cue makes a dialog of, keys that lead on, a line to type, or just what the screen says."""
     seen = (read_choice(view.lines) if view.box is None else None) or read_notice(view.lines) or read_prompt(view.lines)
     if seen is not None:
@@ -211,14 +211,16 @@ def _filled(template: str, groups: Mapping[str, str]) -> str:
     return template
 
 
-def look_at(pack: Pack, screen: Screen) -> View:
+def look_at(pack: Pack, screen: Screen) -> ScreenView:
     lines = lines_of(screen.text)
     if pack.trim is not None:
         lines = tuple(pack.trim.sub("", line).rstrip() for line in lines)
     box = find_box(pack.composer, lines) if pack.composer else None
     if box is not None and box.width:
         lines = tuple(cut_cells(line, box.width).rstrip() for line in lines)
-    return View(screen, lines, box, _said(pack, lines, len(lines) if box is None else box.first), _dialog(pack, lines))
+    return ScreenView(
+        screen, lines, box, _said(pack, lines, len(lines) if box is None else box.first), _dialog(pack, lines)
+    )
 
 
 def _said(pack: Pack, lines: Sequence[str], end: int) -> Sequence[str]:
