@@ -14,7 +14,7 @@ from llmc.agents import packs
 from llmc.agents.packs import load_pack
 from llmc.agents.packs.parse import parse_pack
 from llmc.config import CLI_AGENTS
-from llmc.core.screen.classify import Pack, Reading, Screen, read_screen
+from llmc.core.screen.classify import Pack, Screen, ScreenReading, read_screen
 from testing.recordings import recordings
 
 SCREENS = Path(__file__).resolve().parent.parent / "tests" / "screens"
@@ -27,7 +27,7 @@ def measure(rounds: int = 30) -> list[Table]:
     timings = _timings(rounds)
     slowest = max(timing.median_ms for timing in timings if "recorded" in timing.name)
     verdict = Verdict("the slowest recorded screens", slowest, LIMIT_MS, "ms")
-    return [Table("Reading screens", COLUMNS, [timing.row for timing in timings], (verdict,))]
+    return [Table("ScreenReading screens", COLUMNS, [timing.row for timing in timings], (verdict,))]
 
 
 def _timings(rounds: int) -> list[Timing]:
@@ -46,5 +46,5 @@ def _timings(rounds: int) -> list[Timing]:
     return take_turns(actions, floor=FLOOR, rounds=rounds)
 
 
-def _read_next(pack: Pack, screens: Iterator[Screen]) -> Reading:
+def _read_next(pack: Pack, screens: Iterator[Screen]) -> ScreenReading:
     return read_screen(pack, next(screens))

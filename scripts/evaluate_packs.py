@@ -14,13 +14,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from llmc.core.screen.classify import Reading
+from llmc.core.screen.classify import ScreenReading
 from testing.recordings import Recording, recordings
 
 BAR = 0.98
 NEVER = {("NEEDS_CONFIRMATION", "READY"), ("READY", "NEEDS_CONFIRMATION")}
 
-Read = tuple[Recording, Reading]
+Read = tuple[Recording, ScreenReading]
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from llmc.agents.registry import BUILT_IN
-from llmc.core.screen.classify import Reading, Screen, read_screen
+from llmc.core.screen.classify import Screen, ScreenReading, read_screen
 from llmc.host.base import Completed
 from llmc.root import Root
 from llmc.tmux.parsing import Pane
@@ -107,7 +107,7 @@ class AgentRoot:
         """The terminal of `w`."""
         return self.tmux.panes()["llmc-w"]
 
-    def reading(self) -> Reading:
+    def reading(self) -> ScreenReading:
         """What the screen shows now."""
         return read_screen(BUILT_IN[self.machine.agent.name]().pack, Screen(self.tmux.capture(self.pane().id)))
 

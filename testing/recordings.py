@@ -10,7 +10,7 @@ from typing import Any
 
 from llmc.agents.packs import load_pack
 from llmc.agents.packs.examples import recorded_screen
-from llmc.core.screen.classify import Reading, Screen, read_screen
+from llmc.core.screen.classify import Screen, ScreenReading, read_screen
 from llmc.tmux.server import Tmux
 
 FACTS = ("pane_title", "pane_current_command", "cursor_x", "cursor_y", "alternate_on")
@@ -39,12 +39,12 @@ class Recording:
     def screen(self) -> Screen:
         return recorded_screen(self.path)
 
-    def read(self, *, bare: bool = False) -> Reading:
+    def read(self, *, bare: bool = False) -> ScreenReading:
         """What its pack says; when bare, of the text alone."""
         screen = Screen(self.screen.text) if bare else self.screen
         return read_screen(load_pack(self.cli), screen)
 
-    def is_right(self, reading: Reading) -> bool:
+    def is_right(self, reading: ScreenReading) -> bool:
         return reading.state in (self.label, self.facts.get("alt_label"))
 
 

@@ -39,12 +39,6 @@ class IllegalEventError(LlmcError):
     """The worker cannot take this event in the state that it is in; nothing was changed."""
 
 
-class DeliveryUnknownError(LlmcError):
-    """Text went to the agent, but nothing proves whether it arrived."""
-
-    exit_code = 4
-
-
 def system_hint(refused: OSError) -> str:
     return SYSTEM_HINTS.get(refused.errno or 0, "run `llmc doctor`")
 

@@ -69,14 +69,6 @@ class Proof(StrEnum):
     NONE = "none"
 
 
-class Seen(StrEnum):
-    """The three answers of every probe. UNKNOWN never moves a worker."""
-
-    SEEN = "seen"
-    ABSENT = "absent"
-    UNKNOWN = "unknown"
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Why the worker is in its state: which signal said so, with what content, when."""

@@ -69,7 +69,8 @@ def test_a_pack_is_read(directory: Path) -> None:
     assert (pack.label, pack.process_names, pack.stable_looks) == ("mytool@3", ("mytool",), 2)
     reading = read_screen(pack, Screen("~ baking\n> "))
     assert (reading.state, reading.detail, reading.cue) == ("BUSY", "tool", "working")
-    assert (reading.summary, reading.actions_needed, reading.confidence) == ("is baking", ("wait",), 0.8)
+    assert (reading.says["summary"], reading.says["actions_needed"]) == ("is baking", ("wait",))
+    assert reading.confidence == 0.8
     assert read_screen(pack, Screen("~ baking\n> \noffline")).state == "READY"
 
 

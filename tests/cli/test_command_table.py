@@ -17,7 +17,7 @@ import pytest
 
 from llmc.cli.command_table import COMMANDS
 from llmc.cli.failures import tell
-from llmc.errors import DeliveryUnknownError, LlmcError, WrongWordsError
+from llmc.errors import LlmcError, WrongWordsError
 from testing.commands import PROGRAM, Llmc
 from testing.roots import make_repository, own_environment
 from testing.waiting import wait_until
@@ -95,7 +95,6 @@ def test_version(place):
     [
         (LlmcError("what", "hint"), 1),
         (WrongWordsError("what", "hint"), 2),
-        (DeliveryUnknownError("what", "hint"), 4),
         (PermissionError(13, "Permission denied", "what"), 1),
     ],
 )

@@ -9,7 +9,8 @@ import pytest
 
 from llmc.agents.packs import load_pack
 from llmc.core.lifecycle.policy import AutoConfirm
-from llmc.core.screen.auto_confirm import LONGEST, Told, Verdict, covers, judge
+from llmc.core.screen.assessment import Assessment
+from llmc.core.screen.auto_confirm import LONGEST, ConfirmVerdict, covers, judge
 from llmc.core.screen.screen import screen_of
 
 SCREENS = Path(__file__).parent.parent / "screens"
@@ -24,8 +25,12 @@ def dialog(*command: str, why: str = "Show it", above: tuple[str, ...] = ()) -> 
     return "\n".join((*head, " Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend"))
 
 
-def judged(text: str, told: str | None = None, kind: str = "permission", rules: Rules = RULES) -> Verdict:
-    return judge(load_pack("claude"), screen_of(text), "claude", rules, None if told is None else Told(kind, told))
+def reported(kind: str, words: str) -> Assessment:
+    return {"state": "NEEDS_CONFIRMATION", "detail": kind, "source": "hook", "summary": words}
+
+
+def judged(text: str, told: str | None = None, kind: str = "permission", rules: Rules = RULES) -> ConfirmVerdict:
+    return judge(load_pack("claude"), screen_of(text), "claude", rules, None if told is None else reported(kind, told))
 
 
 def test_a_command_that_a_rule_covers_is_confirmed() -> None:
@@ -40,7 +45,7 @@ def test_a_command_that_a_rule_covers_is_confirmed() -> None:
 def test_the_dialogs_of_the_other_clis(agent: str, allowed: bool) -> None:
     screen = screen_of((SCREENS / agent / "NEEDS_CONFIRMATION" / "permission-100x30-1.txt").read_text())
     rule = AutoConfirm(agent, "permission", "make (install|check) PREFIX=opt" if allowed else "make install")
-    verdict = judge(load_pack(agent), screen, agent, (rule,), Told("permission", "make install PREFIX=opt"))
+    verdict = judge(load_pack(agent), screen, agent, (rule,), reported("permission", "make install PREFIX=opt"))
     assert verdict.asked == "make install PREFIX=opt"
     assert (verdict.goal is not None) is allowed
 
@@ -137,5 +142,5 @@ def test_without_rules_nothing_is_confirmed() -> None:
 def test_questions_need_a_rule_of_their_own(kind: str) -> None:
     screen = screen_of((SCREENS / "claude" / "NEEDS_CONFIRMATION" / "question-100x30-1.txt").read_text())
     rules = (AutoConfirm("claude", kind, r"Which approach should we use\?"),)
-    told = Told("question", "AskUserQuestion: Which approach should we use?")
+    told = reported("question", "AskUserQuestion: Which approach should we use?")
     assert (judge(load_pack("claude"), screen, "claude", rules, told).goal is not None) is (kind == "question")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.screen.classify import ComposerShape, Cue, Pack, Reading, Screen, look_at, read_screen, screen_of
+from llmc.core.screen.classify import ComposerShape, Cue, Pack, Screen, ScreenReading, look_at, read_screen, screen_of
 from llmc.core.screen.cues import (
     ComposerIs,
     Condition,
@@ -47,7 +47,7 @@ def box(*typed: str, above: str = "", below: str = "  ? for help") -> str:
     return "\n".join([above, LINE, *(typed or ("❯\u00a0",)), LINE, below, ""])
 
 
-def read(text: str, pack: Pack = PACK) -> Reading:
+def read(text: str, pack: Pack = PACK) -> ScreenReading:
     return read_screen(pack, Screen(text))
 
 
@@ -57,7 +57,7 @@ def read(text: str, pack: Pack = PACK) -> Reading:
 def test_an_empty_composer_is_ready_but_only_a_guess():
     reading = read(box())
     assert (reading.state, reading.detail, reading.cue, reading.composer) == ("READY", None, "composer", "")
-    assert (reading.pack, reading.confidence) == ("test@1.2", 0.6)
+    assert (reading.says["pack"], reading.confidence) == ("test@1.2", 0.6)
 
 
 def test_a_draft_is_read():
@@ -74,7 +74,12 @@ def test_a_list_that_is_typed_is_no_dialog(typed):
 
 def test_busy_is_seen_although_the_composer_is_there():
     reading = read(box(above="✻ Working… (3s)"))
-    assert (reading.state, reading.cue, reading.composer, reading.summary) == ("BUSY", "spinner", "", "is Working")
+    assert (reading.state, reading.cue, reading.composer, reading.says["summary"]) == (
+        "BUSY",
+        "spinner",
+        "",
+        "is Working",
+    )
 
 
 @pytest.mark.lesson(18, "dialogs come before prompts, and only the live part of the screen counts")
@@ -86,7 +91,7 @@ def test_a_dialog_comes_before_the_prompt_and_the_spinner(above, detail, cue):
     reading = read(box(above=f"✻ Working… (3s)\n{above}"))
     assert (reading.state, reading.detail, reading.cue) == ("NEEDS_CONFIRMATION", detail, cue)
     assert reading.others == ("spinner",)
-    assert reading.actions_needed
+    assert reading.says["actions_needed"]
     assert reading.matched is not None
     assert reading.matched.name == cue
 
@@ -94,7 +99,7 @@ def test_a_dialog_comes_before_the_prompt_and_the_spinner(above, detail, cue):
 def test_an_error_has_its_detail_and_what_to_do():
     reading = read(box(above="  ⎿  usage limit reached, resets 3pm\n\n✻ Done in 3s"))
     assert (reading.state, reading.detail, reading.cue, reading.composer) == ("ERROR", "rate_limit", "limit", "")
-    assert reading.actions_needed == ("wait",)
+    assert reading.says["actions_needed"] == ("wait",)
     assert read("it broke").detail is None
 
 

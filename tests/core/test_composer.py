@@ -15,7 +15,6 @@ from llmc.core.screen.composer import (
     composer_keeps,
     composer_mixes,
     find_box,
-    find_composer,
 )
 
 RULED = ComposerShape(
@@ -40,7 +39,8 @@ def box(*typed: str, above: str = "", below: str = "  ? for help") -> str:
 
 
 def composer(shape: ComposerShape, screen: str) -> str | None:
-    return find_composer(shape, [line.rstrip() for line in screen.splitlines()])
+    box = find_box(shape, [line.rstrip() for line in screen.splitlines()])
+    return None if box is None else box.text
 
 
 def test_several_lines_are_read():

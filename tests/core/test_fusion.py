@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from llmc.core.screen.fusion import INTERRUPTED_AFTER_SECS, fuse
+from llmc.core.screen.assessment import Assessment
+from llmc.core.screen.fusion import INTERRUPTED_AFTER_SECS, fuse, told_by_agent
 
 LONG_AGO, BEFORE, SINCE = 1.0, 3.0, 5.0
 NOW = 10.0
 QUIET_SECS = 60.0
 
 
-def signal(source: str, state: str, at: float) -> dict[str, object]:
+def signal(source: str, state: str, at: float) -> Assessment:
     return {"state": state, "detail": None, "confidence": 0.9, "source": source, "at_unix": at}
 
 
@@ -36,7 +37,8 @@ def signal(source: str, state: str, at: float) -> dict[str, object]:
 )
 def test_the_agent_itself_outranks_its_screen(hook, session, screen, source, state, otherwise):
     named = (("hook", hook), ("session", session), ("screen", screen))
-    fused = fuse(*(signal(name, *said) if said else None for name, said in named), now=NOW)
+    reported, kept, shown = (signal(name, *said) if said else None for name, said in named)
+    fused = fuse(told_by_agent(reported, kept), shown, NOW)
     if source is None:
         assert fused is None
         return
@@ -45,14 +47,14 @@ def test_the_agent_itself_outranks_its_screen(hook, session, screen, source, sta
     assert (fused["disagreement"] or {}).get("state") == otherwise
 
 
-def seen(state: str, at: float = SINCE, **more: object) -> dict[str, Any]:
+def seen(state: str, at: float = SINCE, **more: Any) -> Assessment:
     return {**signal("screen", state, at), "lasting": True, "quiet_after_secs": QUIET_SECS, **more}
 
 
 @pytest.mark.parametrize("shown", ["ERROR", "NEEDS_CONFIRMATION", "EXITED"])
 @pytest.mark.parametrize("told", ["BUSY", "READY"])
 def test_a_sure_screen_from_after_the_last_report_overtakes_it(told: str, shown: str) -> None:
-    fused = fuse(signal("hook", told, BEFORE), None, seen(shown), NOW)
+    fused = fuse(signal("hook", told, BEFORE), seen(shown), NOW)
     assert fused is not None
     assert (fused["source"], fused["state"]) == ("screen", shown)
     assert (fused["disagreement"]["source"], fused["disagreement"]["state"]) == ("hook", told)
@@ -71,8 +73,8 @@ def test_a_sure_screen_from_after_the_last_report_overtakes_it(told: str, shown:
         seen("READY", LONG_AGO),
     ],
 )
-def test_any_other_screen_does_not(screen: dict[str, Any]) -> None:
-    fused = fuse(signal("hook", "BUSY", BEFORE), None, screen, NOW)
+def test_any_other_screen_does_not(screen: Assessment) -> None:
+    fused = fuse(signal("hook", "BUSY", BEFORE), screen, NOW)
     assert fused is not None
     assert (fused["source"], fused["state"]) == ("hook", "BUSY")
 
@@ -80,7 +82,7 @@ def test_any_other_screen_does_not(screen: dict[str, Any]) -> None:
 @pytest.mark.lesson(43, "an interrupt that nobody reports is a fact: the screen that says so ends the turn")
 @pytest.mark.parametrize("told", ["BUSY", "NEEDS_CONFIRMATION", "READY"])
 def test_an_interrupt_that_the_screen_shows_ends_what_was_told_before(told: str) -> None:
-    fused = fuse(signal("hook", told, BEFORE), None, seen("READY", detail="interrupted"), NOW)
+    fused = fuse(signal("hook", told, BEFORE), seen("READY", detail="interrupted"), NOW)
     assert fused is not None
     assert (fused["source"], fused["state"], fused["detail"]) == ("screen", "READY", "interrupted")
 
@@ -88,14 +90,14 @@ def test_an_interrupt_that_the_screen_shows_ends_what_was_told_before(told: str)
 @pytest.mark.parametrize(("later", "state"), [(1.0, "BUSY"), (INTERRUPTED_AFTER_SECS, "READY")])
 def test_a_tool_that_was_stopped_with_the_turn_may_be_reported_after_it(later: float, state: str) -> None:
     shown = seen("READY", detail="interrupted")
-    assert (fuse(signal("hook", "BUSY", SINCE + 1), None, shown, SINCE + 1 + later) or {})["state"] == state
+    assert (fuse(signal("hook", "BUSY", SINCE + 1), shown, SINCE + 1 + later) or {})["state"] == state
 
 
 @pytest.mark.parametrize(("told", "believed"), [("BUSY", True), ("NEEDS_CONFIRMATION", True), ("ERROR", False)])
 def test_a_screen_that_looks_ready_is_believed_when_nothing_was_heard_for_long(told: str, believed: bool) -> None:
     hook = signal("hook", told, BEFORE)
-    early = fuse(hook, None, seen("READY"), SINCE + QUIET_SECS - 1)
-    late = fuse(hook, None, seen("READY"), SINCE + QUIET_SECS)
+    early = fuse(hook, seen("READY"), SINCE + QUIET_SECS - 1)
+    late = fuse(hook, seen("READY"), SINCE + QUIET_SECS)
     assert early is not None
     assert late is not None
     assert early["state"] == told
@@ -104,8 +106,8 @@ def test_a_screen_that_looks_ready_is_believed_when_nothing_was_heard_for_long(t
 
 def test_the_next_report_counts_again() -> None:
     failed = seen("ERROR")
-    assert (fuse(signal("hook", "BUSY", BEFORE), None, failed, NOW) or {})["state"] == "ERROR"
-    assert (fuse(signal("hook", "BUSY", SINCE + 1), None, failed, NOW) or {})["state"] == "BUSY"
+    assert (fuse(signal("hook", "BUSY", BEFORE), failed, NOW) or {})["state"] == "ERROR"
+    assert (fuse(signal("hook", "BUSY", SINCE + 1), failed, NOW) or {})["state"] == "BUSY"
 
 
 @pytest.mark.parametrize(
@@ -121,4 +123,4 @@ def test_work_that_begins_after_a_question_tells_that_it_was_answered(
 ) -> None:
     asked = signal("hook", "NEEDS_CONFIRMATION", BEFORE)
     works = seen("BUSY", since_unix=since, confidence=confidence, lasting=False)
-    assert (fuse(asked, None, works, NOW) or {})["state"] == state
+    assert (fuse(asked, works, NOW) or {})["state"] == state

@@ -35,8 +35,12 @@ def test_only_the_end_of_a_long_screen_is_asked_about():
 def test_a_proper_answer_is_an_opinion(content):
     opinion = read_answer(answer(content))
     assert opinion is not None
-    assert (opinion.state, opinion.summary, opinion.actions_needed) == ("READY", "the prompt is back", ("go on",))
-    assert opinion.source == "model"
+    assert (opinion["state"], opinion["summary"], opinion["actions_needed"]) == (
+        "READY",
+        "the prompt is back",
+        ("go on",),
+    )
+    assert opinion["source"] == "model"
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,6 @@ def test_what_a_model_says_is_harmless_to_show():
         answer(json.dumps({**GOOD, "summary": "\x1b[31mred\n" * 100, "actions_needed": ["\x07"] * 99}))
     )
     assert opinion is not None
-    assert opinion.summary.isprintable()
-    assert len(opinion.summary) <= 200
-    assert len(opinion.actions_needed) <= 5
+    assert opinion["summary"].isprintable()
+    assert len(opinion["summary"]) <= 200
+    assert len(opinion["actions_needed"]) <= 5

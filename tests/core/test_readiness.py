@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.screen.readiness import Call, Look, Opinion, Standing, is_stable, look_again, quieter
+from llmc.core.screen.assessment import Assessment, TerminalStatus
+from llmc.core.screen.readiness import QUIET_SECS, assess, is_stable, look_again, quieter
 
 STABLE = 3
 
 
-def play(*looks: Look, stable: int = STABLE, after: Standing | None = None) -> list[tuple[str, str | None]]:
+class Glance(NamedTuple):
+    at: float
+    digest: str
+    screen: Assessment
+    told: Assessment | None = None
+
+
+def look_on(before: TerminalStatus | None, glance: Glance, stable: int = STABLE) -> tuple[TerminalStatus, bool]:
+    seen = look_again(before, glance.at, glance.digest)
+    return assess(seen, glance.screen, glance.told, stable, QUIET_SECS)
+
+
+def play(*glances: Glance, stable: int = STABLE) -> list[tuple[str, str | None]]:
     """For each look, what is shown after it and for what somebody is called."""
     shown: list[tuple[str, str | None]] = []
-    standing = after
-    for look in looks:
-        standing, call = look_again(standing, look, stable)
-        shown.append((standing.shown.state, call.state if call else None))
+    status: TerminalStatus | None = None
+    for glance in glances:
+        status, called = look_on(status, glance, stable)
+        shown.append((status["state"], status["state"] if called else None))
     return shown
 
 
-def look(at: float, digest: str, state: str, *, source: str = "screen", summary: str = "") -> Look:
-    return Look(at, digest, Opinion(state, None, 0.9, summary, source=source))
+def says(state: str, summary: str = "", actions: Iterable[str] = (), *, detail: str | None = None) -> Assessment:
+    return {
+        "state": state,
+        "detail": detail,
+        "confidence": 0.9,
+        "source": "screen",
+        "cue": "",
+        "summary": summary,
+        "actions_needed": tuple(actions),
+    }
+
+
+def look(at: float, digest: str, state: str, *, summary: str = "") -> Glance:
+    return Glance(at, digest, says(state, summary))
+
+
+def report(at: float, digest: str, state: str) -> Glance:
+    return Glance(at, digest, says("UNKNOWN"), {**says(state), "source": "hook", "at_unix": at})
 
 
 def test_a_first_look_is_taken_as_it_is_and_calls_nobody():
@@ -73,7 +103,7 @@ def test_words_of_an_error_that_scroll_by_are_no_error():
 
 
 def test_another_dialog_calls_again_and_the_same_one_does_not():
-    def dialog(at: float, digest: str, summary: str) -> list[Look]:
+    def dialog(at: float, digest: str, summary: str) -> list[Glance]:
         return [look(at + n, digest, "NEEDS_CONFIRMATION", summary=summary) for n in range(4)]
 
     calls = [call for _, call in play(*dialog(0, "a", "rm x"), *dialog(10, "b", "rm x"), *dialog(20, "c", "rm y"))]
@@ -82,18 +112,29 @@ def test_another_dialog_calls_again_and_the_same_one_does_not():
 
 def test_what_the_agent_tells_itself_needs_no_patience():
     assert play(
-        look(0, "a", "BUSY", source="hook"),
-        look(1, "b", "READY", source="hook"),
-        look(2, "c", "NEEDS_CONFIRMATION", source="hook"),
+        report(0, "a", "BUSY"),
+        report(1, "b", "READY"),
+        report(2, "c", "NEEDS_CONFIRMATION"),
     ) == [("BUSY", None), ("READY", "READY"), ("NEEDS_CONFIRMATION", "NEEDS_CONFIRMATION")]
 
 
+def test_a_sure_screen_that_lasts_counts_for_more_than_an_older_report():
+    told: Assessment = {**says("BUSY"), "source": "hook", "at_unix": 0.5}
+    status, counted = None, []
+    for at, digest, state in [(0, "a", "BUSY"), *((1 + n, "b", "ERROR") for n in range(4))]:
+        status, _ = look_on(status, Glance(at, digest, says(state), told))
+        counted.append((status["state"], status["source"], (status["disagreement"] or {}).get("source")))
+    assert counted == [("BUSY", "hook", None)] * 4 + [("ERROR", "screen", "hook")]
+
+
 def test_a_call_says_why_and_what_is_asked():
-    asked = Opinion("NEEDS_CONFIRMATION", "permission", 0.9, "Bash: rm x", ("answer yes or no",))
-    standing = None
+    asked = says("NEEDS_CONFIRMATION", "Bash: rm x", ["answer yes or no"], detail="permission")
+    status: TerminalStatus | None = None
     for at in range(4):
-        standing, call = look_again(standing, Look(at, "a", asked), STABLE)
-    assert call == Call("NEEDS_CONFIRMATION", "permission", "Bash: rm x", ("answer yes or no",))
+        status, called = look_on(status, Glance(at, "a", asked))
+    assert called
+    assert (status["state"], status["detail"]) == ("NEEDS_CONFIRMATION", "permission")
+    assert (status["summary"], status["actions_needed"]) == ("Bash: rm x", ["answer yes or no"])
 
 
 STATES = st.sampled_from(["READY", "BUSY", "NEEDS_CONFIRMATION", "ERROR", "EXITED", "UNKNOWN"])
@@ -101,24 +142,25 @@ STATES = st.sampled_from(["READY", "BUSY", "NEEDS_CONFIRMATION", "ERROR", "EXITE
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), STATES), max_size=30), st.integers(1, 5))
 def test_ready_or_failed_is_never_shown_of_a_screen_that_was_just_seen_to_change(looks, stable):
-    standing: Standing | None = None
+    status: TerminalStatus | None = None
     for at, (digest, state) in enumerate(looks):
-        before = standing
-        standing, call = look_again(standing, look(at, digest, state), stable)
-        if before is not None and before.digest != digest:
-            assert standing.shown.state not in ("READY", "ERROR", "UNKNOWN")
-            assert call is None
-        if call is not None:
-            assert is_stable(standing, stable)
-            assert call.state == standing.shown.state
+        before = status
+        status, called = look_on(status, look(at, digest, state), stable)
+        if before is not None and before["last_snapshot_hash"] != digest:
+            assert status["state"] not in ("READY", "ERROR", "UNKNOWN")
+            assert not called
+        if called:
+            assert is_stable(status, stable)
+            assert status["state"] == state
 
 
 def test_a_guess_that_lasts_is_said_to_be_one():
-    guess = Opinion("BUSY", "tool", 0.9, "cat is running", guess=True)
+    guess: Assessment = {**says("BUSY", "cat is running", detail="tool"), "guess": True}
     assert quieter(guess, 59, 60) == guess
     silent = quieter(guess, 61, 60)
-    assert (silent.state, silent.confidence, silent.summary) == ("BUSY", 0.4, "cat is running, without output for 1m")
+    assert (silent["state"], silent["confidence"]) == ("BUSY", 0.4)
+    assert silent["summary"] == "cat is running, without output for 1m"
     assert quieter(guess, 299, 60) == silent
-    assert quieter(guess, 7300, 60).summary == "cat is running, without output for 1h"
-    read = replace(guess, guess=False)
+    assert quieter(guess, 7300, 60)["summary"] == "cat is running, without output for 1h"
+    read: Assessment = {**guess, "guess": False}
     assert quieter(read, 7300, 60) == read

@@ -10,7 +10,7 @@ import pytest
 from llmc.core.delivery.start import Action, Failed, Look, Manners, Progress, Ready, Waits, advance
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.dialogs.dialog import Dialog, Option
-from llmc.core.screen.classify import Reading
+from llmc.core.screen.classify import ScreenReading
 from llmc.core.screen.cues import Cue
 from llmc.core.screen.patterns import safe_pattern
 
@@ -19,16 +19,16 @@ STRANGE = replace(KNOWN, reports_start=False, pack_unknown=True)
 TRUST = Dialog("Trust it?", (Option("No, exit"), Option("Yes")), marked=0)
 PASSED = Cue("trust", "NEEDS_CONFIRMATION", (), choose=safe_pattern("^Yes"))
 LOGIN = Cue("login", "NEEDS_CONFIRMATION", (), advice="log in first")
-READY = Reading("READY", composer="")
-BUSY = Reading("BUSY")
-UNKNOWN = Reading("UNKNOWN")
+READY = ScreenReading({"state": "READY"}, composer="")
+BUSY = ScreenReading({"state": "BUSY"})
+UNKNOWN = ScreenReading({"state": "UNKNOWN"})
 
 
-def asks(cue: Cue | None, dialog: Dialog = TRUST) -> Reading:
-    return Reading("NEEDS_CONFIRMATION", matched=cue, dialog=dialog)
+def asks(cue: Cue | None, dialog: Dialog = TRUST) -> ScreenReading:
+    return ScreenReading({"state": "NEEDS_CONFIRMATION"}, matched=cue, dialog=dialog)
 
 
-def look(reading: Reading, *, reported: bool = False, reads: bool = True, digest: str = "") -> Look:
+def look(reading: ScreenReading, *, reported: bool = False, reads: bool = True, digest: str = "") -> Look:
     return Look(0.0, reading, digest or str(reading), "some words", reads, reported)
 
 
@@ -105,7 +105,7 @@ def test_who_is_busy_for_ever_has_failed() -> None:
 
 
 def test_of_an_agent_that_nobody_knows_the_words_in_its_input_line_are_a_hint() -> None:
-    hinted = look(Reading("READY", composer="Ask me anything"))
+    hinted = look(ScreenReading({"state": "READY"}, composer="Ask me anything"))
     assert ending(hinted, manners=STRANGE) == Ready(False, "Ask me anything")
     assert isinstance(ending(hinted), Failed)  # a pack that is made for it would know the hint
 

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmc.git.parse import (
-    FileStat,
     StatusEntry,
     StatusKind,
     Unmerged,
@@ -14,7 +13,6 @@ from llmc.git.parse import (
     decode,
     encode,
     nul_fields,
-    parse_numstat,
     parse_status,
     parse_unmerged,
     parse_worktree_status,
@@ -91,13 +89,6 @@ def test_worktrees_of_every_sort():
         Worktree("/r/c", "2", locked=True),
         Worktree("/r/e", "2", locked=True, unfinished=True),
         Worktree("/r/d", "3", "d", missing=True),
-    )
-
-
-def test_numstat_knows_binary_files():
-    assert parse_numstat(fields("3\t0\ta\tb", "-\t-\tlogo.png")) == (
-        FileStat("a\tb", 3, 0),
-        FileStat("logo.png", None, None),
     )
 
 

@@ -16,7 +16,6 @@ from llmc.git.repository import (
     default_branch,
     heads,
     is_bare,
-    is_shallow,
     list_worktrees,
     lookup,
     operations,
@@ -33,7 +32,6 @@ def test_places_in_a_checkout(git, source):
     assert toplevel(git, f"{source.path}/deep/er") == source.path
     assert common_dir(git, f"{source.path}/deep/er") == f"{source.path}/.git"
     assert not is_bare(git, source.path)
-    assert not is_shallow(git, source.path)
 
 
 @pytest.mark.lesson(24, "git itself tells where its files are in a worktree")

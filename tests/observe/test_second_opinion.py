@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from llmc.config.sections import Classifier
-from llmc.core.screen.readiness import Opinion
+from llmc.core.screen.assessment import Assessment
 from llmc.host.background import Errands
 from llmc.observe import second_opinion
 from llmc.observe.second_opinion import Asked, SecondOpinion, find_key
@@ -17,7 +17,7 @@ from llmc.root import Root
 from testing.endpoint import Answer, Endpoint, endpoint
 from testing.waiting import wait_until
 
-UNSURE = Opinion("UNKNOWN")
+UNSURE: Assessment = {"state": "UNKNOWN"}
 GOOD = Answer(
     body=json.dumps(
         {"choices": [{"message": {"content": '{"state": "READY", "summary": "s", "actions_needed": []}'}}]}
@@ -31,7 +31,7 @@ class Desk:
         chosen = Classifier(model="some/model", base_url=place.address, **settings)  # type: ignore[arg-type]
         self.adviser = SecondOpinion(lambda: chosen, Root(str(root)), self.complaints.append, lambda: None)
 
-    def ask(self, digest: str = "d", screen: Opinion = UNSURE) -> Opinion | None:
+    def ask(self, digest: str = "d", screen: Assessment = UNSURE) -> Assessment | None:
         return self.adviser.on(Asked("shop", digest, "a screen", "bash", ""), screen)
 
 
@@ -49,7 +49,7 @@ def test_an_opinion_is_there_for_the_next_look_and_asked_for_once(tmp_path):
         for _ in range(3):
             opinion = desk.ask()
             assert opinion is not None
-            assert opinion.state == "READY"
+            assert opinion["state"] == "READY"
     assert (len(place.heard), place.keys) == (1, ["Bearer k"])
     assert list(desk.adviser.answered) == ["shop"]
 
@@ -65,12 +65,12 @@ def test_an_opinion_that_is_there_at_once_is_kept(tmp_path, monkeypatch):
         desk.ask()
         opinion = desk.ask()
     assert opinion is not None
-    assert opinion.state == "READY"
+    assert opinion["state"] == "READY"
 
 
 def test_nothing_is_asked_where_the_pack_is_sure_or_no_key_or_no_model_is_there(tmp_path, monkeypatch):
     with endpoint(GOOD) as place:
-        Desk(tmp_path, place).ask(screen=Opinion("READY", confidence=0.9))
+        Desk(tmp_path, place).ask(screen={"state": "READY", "confidence": 0.9})
         monkeypatch.delenv("OPENROUTER_API_KEY")
         Desk(tmp_path, place).ask()
         monkeypatch.setenv("OPENROUTER_API_KEY", "k")

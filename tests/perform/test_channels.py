@@ -10,7 +10,7 @@ import pytest
 
 from llmc.config.sections import Notify
 from llmc.core.notice import Notice, notice_of, plain_notice
-from llmc.core.screen.readiness import Call
+from llmc.core.screen.assessment import Assessment
 from llmc.host.background import Errands
 from llmc.host.local import LocalHost
 from llmc.perform.channels import Caller
@@ -18,7 +18,13 @@ from testing.endpoint import Answer, endpoint
 from testing.waiting import wait_until
 
 HOSTILE = "run \x1b]0;owned\x07 `rm` $(rm) #{pid} %H; \x1b[31mnow"
-NOTICE = notice_of("shop", Call("NEEDS_CONFIRMATION", "permission", HOSTILE, ("answer yes or no",)))
+ASKED: Assessment = {
+    "state": "NEEDS_CONFIRMATION",
+    "detail": "permission",
+    "summary": HOSTILE,
+    "actions_needed": ("answer yes or no",),
+}
+NOTICE = notice_of("shop", ASKED)
 QUIET = Notify(bell=False, tmux_message=False)
 
 

@@ -4,18 +4,37 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from llmc.core.screen.assessment import TerminalStatus
 from llmc.root import Root
-from llmc.store.status_cache import HISTORY_KEPT, Status, StatusCache, sweep
+from llmc.store.status_cache import HISTORY_KEPT, StatusCache, sweep
 
-SHOP = Status(
-    *("shop", "READY", None, 0.9, "screen", "waits", ("look",), "prompt", "shell", 100.0, "abc", 90.0, 101.0, 3, ""),
-    *("/srv/shop", "bash", "/sockets/x", "main", "@1", "%1"),
-)
+SHOP: TerminalStatus = {
+    "id": "shop",
+    "state": "READY",
+    "detail": None,
+    "confidence": 0.9,
+    "source": "screen",
+    "summary": "waits",
+    "actions_needed": ["look"],
+    "cue": "prompt",
+    "pack": "shell",
+    "since_unix": 100.0,
+    "last_snapshot_hash": "abc",
+    "last_change_unix": 90.0,
+    "last_polled_unix": 101.0,
+    "stable_count": 3,
+    "called_for": "",
+    "cwd": "/srv/shop",
+    "cli_type": "bash",
+    "tmux_server": "/sockets/x",
+    "tmux_session": "main",
+    "tmux_window": "@1",
+    "tmux_pane": "%1",
+}
 
 
 class Heard:
@@ -65,13 +84,13 @@ def test_everything_that_the_tables_promise_is_there(cache: StatusCache) -> None
 
 def test_the_history_has_only_what_moved_and_does_not_grow_for_ever(cache: StatusCache) -> None:
     cache.write([SHOP], frozenset(("shop",)))
-    cache.write([replace(SHOP, summary="still")])
+    cache.write([{**SHOP, "summary": "still"}])
     assert len(cache.history("shop", limit=10)) == 1
     for number in range(HISTORY_KEPT + 20):
-        cache.write([replace(SHOP, state="BUSY", since_unix=float(number))], frozenset(("shop",)))
+        cache.write([{**SHOP, "state": "BUSY", "since_unix": float(number)}], frozenset(("shop",)))
     history = cache.history("shop", limit=1000)
     assert len(history) == HISTORY_KEPT
-    assert history[-1][1].at_unix == HISTORY_KEPT + 19
+    assert history[-1][1]["at_unix"] == HISTORY_KEPT + 19
     last = history[-2][0]
     assert [number for number, _ in cache.history("shop", limit=10, after=last)] == [history[-1][0]]
     cache.close()
@@ -81,7 +100,7 @@ def test_a_locked_database_is_complained_of_and_written_later(cache: StatusCache
     cache.write([SHOP], frozenset(("shop",)))
     other = sqlite3.connect(cache.path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    cache.write([replace(SHOP, state="BUSY")], frozenset(("shop",)))
+    cache.write([{**SHOP, "state": "BUSY"}], frozenset(("shop",)))
     assert len(heard.complaints) == 1
     assert "locked" in heard.complaints[0]
     assert json.loads((cache.directory / "shop" / "status.json").read_text())["state"] == "BUSY"
@@ -89,7 +108,7 @@ def test_a_locked_database_is_complained_of_and_written_later(cache: StatusCache
     other.close()
     cache.polled(["shop"], 200.0)
     assert rows(cache, "SELECT state, last_polled_ts FROM status") == [("BUSY", 200)]
-    assert [entry.state for _, entry in cache.history("shop", limit=5)] == ["READY", "BUSY"]
+    assert [entry["state"] for _, entry in cache.history("shop", limit=5)] == ["READY", "BUSY"]
     assert heard.right_again[-1] == "status.db"
     cache.close()
 
@@ -105,7 +124,7 @@ def test_a_damaged_database_is_begun_anew(cache: StatusCache, heard: Heard) -> N
 
 
 def test_text_that_is_no_text_is_kept_in_another_form(cache: StatusCache, heard: Heard) -> None:
-    cache.write([replace(SHOP, summary="bad \udcff", cwd="/srv/\udcfe")], frozenset(("shop",)))
+    cache.write([{**SHOP, "summary": "bad \udcff", "cwd": "/srv/\udcfe"}], frozenset(("shop",)))
     assert rows(cache, "SELECT summary FROM status") == [("bad \\udcff",)]
     assert heard.complaints == []
     cache.close()
@@ -114,7 +133,7 @@ def test_text_that_is_no_text_is_kept_in_another_form(cache: StatusCache, heard:
 def test_what_belongs_to_nobody_is_swept_away(cache: StatusCache, tmp_path: Path) -> None:
     root = Root(str(tmp_path))
     for name in ("orphan", "adam", "shop"):
-        cache.write([replace(SHOP, id=name)])
+        cache.write([{**SHOP, "id": name}])
     (tmp_path / ".worktrees" / "adam").mkdir(parents=True)
     (cache.directory / "shop" / "terminal.json").write_text("{}")
     sweep(root, cache)

@@ -7,7 +7,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.table import Decision
 from llmc.core.notice import notice_of
 from llmc.observe.attention import keep_report
-from llmc.observe.readings import Seen
+from llmc.observe.readings import Observation
 from llmc.observe.screens import may_say_more, screen_event
 from llmc.perform.notices import call, tell
 from llmc.site import Site
@@ -17,7 +17,7 @@ ASKING = frozenset(("NEEDS_CONFIRMATION", "ERROR"))
 """What is told of a worker's screen; the rest is told of its work."""
 
 
-def act_on_screens(site: Site, seen: list[Seen], told: dict[str, str]) -> set[str]:
+def act_on_screens(site: Site, seen: list[Observation], told: dict[str, str]) -> set[str]:
     """`told` remembers which screen of each worker was acted upon: the same one says nothing new.
 
     Answers with those that have to be looked at once more.
@@ -30,12 +30,12 @@ def act_on_screens(site: Site, seen: list[Seen], told: dict[str, str]) -> set[st
         tell(site, decision)
         if may_say_more(decision.worker, each):
             outdated.add(each.subject.name)
-        if each.call is not None and each.call.state in ASKING and not decision.notices:
-            call(site, notice_of(each.subject.name, each.call))
+        if each.called and each.status["state"] in ASKING and not decision.notices:
+            call(site, notice_of(each.subject.name, each.status))
     return outdated
 
 
-def _decide(site: Site, seen: Seen, told: dict[str, str]) -> Decision | None:
+def _decide(site: Site, seen: Observation, told: dict[str, str]) -> Decision | None:
     try:
         worker = site.worker(seen.subject.name)
     except UnknownWorkerError:
@@ -47,5 +47,5 @@ def _decide(site: Site, seen: Seen, told: dict[str, str]) -> Decision | None:
     if isinstance(event, ev.TurnInterrupted) and decision.changed:
         keep_report(site.root.attention_file(worker.name), Report("interrupted"), event.at)
     if not isinstance(event, ev.ScreenMoved) and (decision.changed or not may_say_more(decision.worker, seen)):
-        told[worker.name] = seen.standing.digest
+        told[worker.name] = seen.status["last_snapshot_hash"]
     return decision

@@ -11,10 +11,11 @@ from llmc.agents.packs import load_pack, pack_for_command
 from llmc.app import App
 from llmc.commands.shared.pty_place import root_of
 from llmc.commands.shared.result import Result
-from llmc.core.screen.classify import Pack, Reading, read_screen, screen_of
+from llmc.core.screen.classify import Pack, ScreenReading, read_screen, screen_of
 from llmc.errors import LlmcError, WrongWordsError
 from llmc.root import RootMissingError
 
+SHOWN = ("state", "detail", "confidence", "cue", "pack", "summary", "actions_needed")
 MOST_BYTES = 64 * 1024 * 1024
 
 
@@ -22,19 +23,7 @@ def run(app: App, args: Namespace) -> Result:
     pack = _pack(app, args)
     screen = screen_of(_captured(args.file), title=args.title, command=args.command, cursor=args.cursor)
     reading = read_screen(pack, screen)
-    return Result(_text(reading), classification(reading))
-
-
-def classification(reading: Reading) -> dict[str, object]:
-    return {
-        "state": reading.state,
-        "detail": reading.detail,
-        "confidence": reading.confidence,
-        "cue": reading.cue,
-        "pack": reading.pack,
-        "summary": reading.summary,
-        "actions_needed": list(reading.actions_needed),
-    }
+    return Result(_text(reading), {key: reading.says.get(key) for key in SHOWN})
 
 
 def _pack(app: App, args: Namespace) -> Pack:
@@ -64,12 +53,12 @@ def _captured(file: str) -> str:
         return content.read(MOST_BYTES).decode("utf-8", "replace")
 
 
-def _text(reading: Reading) -> str:
-    state = reading.state + (f" ({reading.detail})" if reading.detail else "")
-    lines = [f"{state}: {reading.summary}"]
+def _text(reading: ScreenReading) -> str:
+    says = reading.says
+    lines = [f"{reading.state}{f' ({reading.detail})' if reading.detail else ''}: {says['summary']}"]
     if reading.cue:
-        lines.append(f"cue         {reading.cue} of {reading.pack}, confidence {reading.confidence:.2f}")
+        lines.append(f"cue         {reading.cue} of {says['pack']}, confidence {reading.confidence:.2f}")
     if reading.others:
         lines.append(f"also holds  {', '.join(reading.others)}")
-    lines += [f"to do       {action}" for action in reading.actions_needed]
+    lines += [f"to do       {action}" for action in says["actions_needed"]]
     return "\n".join(lines)

@@ -13,9 +13,10 @@ from llmc.commands.shared.pty_place import root_of
 from llmc.commands.shared.result import Result
 from llmc.core.display import one_line
 from llmc.core.names import shown
+from llmc.core.screen.assessment import Assessment
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.root import Root
-from llmc.store.status_cache import Entry, Silence, StatusCache
+from llmc.store.status_cache import Silence, StatusCache
 from llmc.store.terminals import UnknownTerminalError
 
 LOOK_SECS = 2.0
@@ -30,7 +31,7 @@ def run(app: App, args: Namespace) -> Result:
         _follow(app, args, cache, entries)
     lines = [_line(entry) for _, entry in entries]
     lines += [f"to do: {one_line(action)}" for action in now["actions_needed"] or ()]
-    data = {"id": args.id, "history": [_data(entry) for _, entry in entries], "now": now}
+    data = {"id": args.id, "history": [entry for _, entry in entries], "now": now}
     return Result("\n".join(lines) or f"{args.id}: nothing was seen yet", data)
 
 
@@ -43,23 +44,19 @@ def _now(root: Root, name: str) -> dict[str, Any]:
     return dict(terminals[name])
 
 
-def _follow(app: App, args: Namespace, cache: StatusCache, entries: list[tuple[int, Entry]]) -> None:
+def _follow(app: App, args: Namespace, cache: StatusCache, entries: list[tuple[int, Assessment]]) -> None:
     """Until the person has seen enough (Ctrl-C)."""
     watch = open_watch()
     watch.add(str(cache.directory), "cache")
     last = 0
     while True:
         for number, entry in entries:
-            app.console.print(json.dumps(_data(entry)) if args.json else _line(entry))
+            app.console.print(json.dumps(entry) if args.json else _line(entry))
             last = number
         wait_for_change(watch, LOOK_SECS)
         entries = cache.history(args.id, limit=args.lines, after=last)
 
 
-def _line(entry: Entry) -> str:
-    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.at_unix))
-    return f"{at}  {entry.state:<18}  {one_line(entry.summary, 100)}".rstrip()
-
-
-def _data(entry: Entry) -> dict[str, object]:
-    return {"at_unix": entry.at_unix, "state": entry.state, "summary": entry.summary}
+def _line(entry: Assessment) -> str:
+    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry["at_unix"]))
+    return f"{at}  {entry['state']:<18}  {one_line(entry['summary'], 100)}".rstrip()

@@ -7,8 +7,9 @@ import time
 
 from llmc.commands.shared.live_sessions import live_sessions
 from llmc.core.display import age, one_line
-from llmc.core.screen.fusion import fuse, signal
+from llmc.core.screen.fusion import fuse, told_by_agent
 from llmc.store.snapshot import (
+    assessment_in,
     read_attention,
     read_daemon_pid,
     read_landings,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from llmc.app import App
     from llmc.commands.shared.result import Result
+    from llmc.core.screen.assessment import Assessment
     from llmc.root import Root
 
 NO_ATTENTION = {
@@ -61,7 +63,7 @@ def status_document(root: Root) -> dict[str, Any]:
     now = time.time()
     conflicts = _conflicts(read_radar(root.radar_file), now)
     workers = [
-        _worker(worker, live, _signals(worker, reported.get(name), seen.get(name, {}), now), now)
+        _worker(worker, live, _fused(worker, reported.get(name), seen.get(name, {}), now), now)
         for name, worker in state["workers"].items()
     ]
     for worker in workers:
@@ -96,9 +98,7 @@ def _branch(root: Root) -> str | None:
         return None
 
 
-def _worker(
-    worker: dict[str, Any], live: set[str] | None, attention: dict[str, Any] | None, now: float
-) -> dict[str, Any]:
+def _worker(worker: dict[str, Any], live: set[str] | None, attention: Assessment | None, now: float) -> dict[str, Any]:
     session = worker["session"]
     if live is not None and session in ("up", "starting") and worker["session_id"] not in live:
         session = "down"
@@ -117,12 +117,13 @@ def _status_of(work: str, session: str, start_dialog: str) -> str:
     return "offline" if session in ("down", "crashed") and work != "error" else work
 
 
-def _signals(worker: dict[str, Any], reported: object, seen: dict[str, Any], now: float) -> dict[str, Any] | None:
-    hook = signal(reported) if worker.get("reports_events", True) else None
-    return fuse(hook, signal(seen.get("session")), signal(seen.get("screen")), now)
+def _fused(worker: dict[str, Any], reported: Assessment | None, seen: dict[str, Any], now: float) -> Assessment | None:
+    hook = reported if worker.get("reports_events", True) else None
+    told = told_by_agent(hook, assessment_in(seen.get("session")))
+    return fuse(told, assessment_in(seen.get("screen")), now)
 
 
-def _attention(attention: dict[str, Any] | None, session: str, now: float) -> dict[str, Any]:
+def _attention(attention: Assessment | None, session: str, now: float) -> dict[str, Any]:
     if attention is None or session not in ("up", "starting"):
         return dict(NO_ATTENTION)
     against = attention.get("disagreement")
@@ -141,7 +142,7 @@ def _asked(worker: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any] | Non
     return {"id": None, "text": worker.get("start_dialog"), "options": []} if waits else None
 
 
-def _aged(said: dict[str, Any], now: float) -> dict[str, Any]:
+def _aged(said: Assessment, now: float) -> dict[str, Any]:
     shown = {key: said.get(key) for key in ("state", "detail", "confidence", "source")}
     at = said.get("at_unix")
     return {**shown, "age_secs": round(max(0.0, now - at), 1) if isinstance(at, int | float) else None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmc.core.display import one_line
-from llmc.core.screen.readiness import Call
+from llmc.core.screen.assessment import Assessment
 from llmc.values import dataclass
 
 WORDS = {"READY": "is ready", "NEEDS_CONFIRMATION": "asks you", "ERROR": "has failed", "EXITED": "has ended"}
@@ -24,11 +24,12 @@ class Notice:
         return f"{self.who} {self.why}" + (f"; {self.asked}" if self.asked else "")
 
 
-def notice_of(who: str, call: Call) -> Notice:
-    detail = f" ({call.detail})" if call.detail and call.state != "READY" else ""
-    summary = f": {one_line(call.summary, LONGEST)}" if call.summary else ""
-    asked = one_line("; ".join(call.actions_needed), LONGEST)
-    return Notice(who, call.state, f"{WORDS.get(call.state, call.state)}{detail}{summary}", asked)
+def notice_of(who: str, said: Assessment) -> Notice:
+    state = said["state"]
+    detail = f" ({said['detail']})" if said["detail"] and state != "READY" else ""
+    summary = f": {one_line(said['summary'], LONGEST)}" if said["summary"] else ""
+    asked = one_line("; ".join(said["actions_needed"]), LONGEST)
+    return Notice(who, state, f"{WORDS.get(state, state)}{detail}{summary}", asked)
 
 
 def plain_notice(who: str, kind: str, text: str) -> Notice:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from llmc.core.screen.readiness import Opinion
 from llmc.errors import LlmcError
-from llmc.observe.readings import Seen
+from llmc.observe.readings import Observation
 from llmc.perform.auto_confirm import Confirmed, confirm, has_rules
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
@@ -17,17 +16,17 @@ from llmc.values import dataclass
 @dataclass(frozen=True, slots=True)
 class Try:
     digest: str
-    shown: Opinion
+    said: tuple[object, ...]
     work: Future[Confirmed]
 
-    def is_over_for(self, seen: Seen) -> bool:
+    def is_over_for(self, seen: Observation) -> bool:
         """A key is pressed once for a screen. What was refused may be allowed when the agent has reported."""
-        same = self.digest == seen.standing.digest
+        same = self.digest == seen.status["last_snapshot_hash"]
         match self.work.result():
             case Confirmed.BUSY:
                 return False
             case Confirmed.REFUSED:
-                return same and self.shown == seen.standing.shown
+                return same and self.said == _said(seen)
         return same
 
 
@@ -39,11 +38,11 @@ class Confirmations:
         self._complain = complain
         self._last: dict[str, Try] = {}
 
-    def act_on(self, site: Site, seen: Iterable[Seen]) -> set[str]:
+    def act_on(self, site: Site, seen: Iterable[Observation]) -> set[str]:
         """Begins to answer what may be answered; those who have to be looked at again because it is not done."""
         return {each.subject.name for each in seen if self._begin(site, each)}
 
-    def _begin(self, site: Site, seen: Seen) -> bool:
+    def _begin(self, site: Site, seen: Observation) -> bool:
         name = seen.subject.name
         last = self._last.get(name)
         if last is not None and not last.work.done():
@@ -53,9 +52,9 @@ class Confirmations:
             return False
         if not seen.stable or not _has_rules(site, name) or (last is not None and last.is_over_for(seen)):
             return False
-        digest = seen.standing.digest
+        digest = seen.status["last_snapshot_hash"]
         work = self._pool.submit(self._confirm, site, name, digest)
-        self._last[name] = Try(digest, seen.standing.shown, work)
+        self._last[name] = Try(digest, _said(seen), work)
         return True
 
     def _confirm(self, site: Site, name: str, digest: str) -> Confirmed:
@@ -69,7 +68,11 @@ class Confirmations:
         return confirmed
 
 
-def _asks(seen: Seen) -> bool:
+def _said(seen: Observation) -> tuple[object, ...]:
+    return tuple(seen.status.get(key) for key in ("source", "state", "detail", "confidence", "summary"))
+
+
+def _asks(seen: Observation) -> bool:
     return seen.reading.state == "NEEDS_CONFIRMATION"
 
 

@@ -28,7 +28,7 @@ from llmc.daemon.upstream import Upstream, watch_upstream
 from llmc.daemon.view import View
 from llmc.errors import LlmcError
 from llmc.model import Session, State, Turn, Worker
-from llmc.observe.readings import Readings, Seen
+from llmc.observe.readings import Observation, Readings
 from llmc.observe.screens import silent_workers
 from llmc.observe.watched_terminal import worker_subject
 from llmc.perform.landing import settle_landings_if_free
@@ -199,7 +199,7 @@ class Daemon:
         self._upkeep.when_due(self._site)
         return upstream.fetch_upstream(self._site)
 
-    def _act_on_screens(self, seen: list[Seen]) -> set[str]:
+    def _act_on_screens(self, seen: list[Observation]) -> set[str]:
         if any(each.moved or each.before is None for each in seen):
             self._loop.status_lines.moved()
         self._stirred.extend(each.subject.name for each in seen if each.changed)

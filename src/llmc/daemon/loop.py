@@ -14,7 +14,7 @@ from llmc.daemon.screens import Screens
 from llmc.host.background import Errands
 from llmc.host.base import Host
 from llmc.host.watch import open_watch
-from llmc.observe.readings import Readings, Seen
+from llmc.observe.readings import Observation, Readings
 from llmc.observe.second_opinion import SecondOpinion
 from llmc.perform.status_lines import StatusLines
 from llmc.root import Root
@@ -31,7 +31,7 @@ class Eyes:
 
     classifier: Callable[[], Classifier]
     readings: Callable[[StatusCache, SecondOpinion], Readings]
-    act: Callable[[list[Seen]], set[str]]
+    act: Callable[[list[Observation]], set[str]]
     servers: Callable[[], list[str]]
     """The tmux servers whose status lines show the result."""
 

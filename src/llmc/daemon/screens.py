@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
-from llmc.observe.readings import Readings, Seen
+from llmc.observe.readings import Observation, Readings
 from llmc.observe.watched_terminal import Subject
 
 LOOK_EVERY_SECS = 0.5
@@ -24,7 +24,7 @@ class Screens:
         readings: Readings,
         pool: ThreadPoolExecutor,
         wake: Callable[[], None],
-        act: Callable[[list[Seen]], set[str]],
+        act: Callable[[list[Observation]], set[str]],
     ) -> None:
         self.watch = open_watch()
         self.readings = readings

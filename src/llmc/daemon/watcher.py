@@ -17,9 +17,9 @@ from llmc.errors import LlmcError
 from llmc.host.background import Errands
 from llmc.host.base import Host
 from llmc.observe.pty_presence import Presence, look_for
-from llmc.observe.readings import SETTLE_SECS, Readings, Seen
+from llmc.observe.readings import SETTLE_SECS, Observation, Readings
 from llmc.observe.second_opinion import SecondOpinion
-from llmc.observe.watched_terminal import Subject, packs_stamp, terminal_subject
+from llmc.observe.watched_terminal import packs_stamp, terminal_subject
 from llmc.perform.channels import Caller
 from llmc.root import Root
 from llmc.store.lock import FileLock
@@ -237,22 +237,22 @@ class Watcher:
 
     # --- what was seen --------------------------------------------------------------------------------
 
-    def _heed_and_rest(self, seen: list[Seen]) -> set[str]:
+    def _heed_and_rest(self, seen: list[Observation]) -> set[str]:
         self._heed(seen)
         return set()  # what was seen moves nobody, so that none of it can be outdated
 
-    def _heed(self, seen: list[Seen]) -> None:
+    def _heed(self, seen: list[Observation]) -> None:
         for each in seen:
             if each.moved or each.before is None:
-                status = each.status
-                self.show(f"{status.id} {status.state}" + (f": {status.summary}" if status.summary else ""))
+                summary = each.status["summary"]
+                self.show(f"{each.subject.name} {each.status['state']}" + (f": {summary}" if summary else ""))
                 self.loop.status_lines.moved()
-            if each.call is not None:
-                self._call(each.subject, each)
+            if each.called:
+                self._call(each)
 
-    def _call(self, subject: Subject, seen: Seen) -> None:
-        assert seen.call is not None
+    def _call(self, seen: Observation) -> None:
+        subject = seen.subject
         settings = self.config.notify if self.config is not None else Notify()
         own = own_server(self.host.environ())
         servers = [subject.tmux, *([Tmux(self.host, own)] if own and own != subject.server else [])]
-        Caller(self.host, settings, self.errands).call(notice_of(subject.name, seen.call), servers, subject.tty)
+        Caller(self.host, settings, self.errands).call(notice_of(subject.name, seen.status), servers, subject.tty)

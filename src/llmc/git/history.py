@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from llmc.core.landing.commit_message import without_controls
-from llmc.git.parse import FileStat, nul_fields, parse_numstat
+from llmc.git.parse import nul_fields
 from llmc.git.repository import HEADS, lookup
 from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.values import dataclass
@@ -83,27 +83,6 @@ def diff_text(git: Git, cwd: str, base: str, head: str) -> str:
 def diff_summary(git: Git, cwd: str, base: str, head: str) -> str:
     """Files and lines, as git lists them for people."""
     return git.run(cwd, "diff", "--stat=100", *PLAIN_DIFF, base, head, "--").text.rstrip("\n")
-
-
-@dataclass(frozen=True, slots=True)
-class DiffStat:
-    """How much changed."""
-
-    files: tuple[FileStat, ...]
-
-    @property
-    def added(self) -> int:
-        return sum(file.added or 0 for file in self.files)
-
-    @property
-    def removed(self) -> int:
-        return sum(file.removed or 0 for file in self.files)
-
-
-def diff_stat(git: Git, cwd: str, base: str, head: str) -> DiffStat:
-    return DiffStat(
-        parse_numstat(git.run(cwd, "diff", *PLAIN_DIFF, "--numstat", "-z", "--no-renames", base, head, "--").out)
-    )
 
 
 def patch_id(git: Git, cwd: str, base: str, head: str) -> str | None:

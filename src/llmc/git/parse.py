@@ -136,26 +136,6 @@ def _worktree(found: dict[str, str]) -> Worktree:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FileStat:
-    """Lines added and removed; None for a binary file."""
-
-    path: str
-    added: int | None
-    removed: int | None
-
-
-def parse_numstat(raw: bytes) -> tuple[FileStat, ...]:
-    """Reads `git diff --numstat -z --no-renames`."""
-    return tuple(_file_stat(*record.split("\t", 2)) for record in nul_fields(raw))
-
-
-def _file_stat(added: str, removed: str, path: str) -> FileStat:
-    if added == "-":
-        return FileStat(path, None, None)
-    return FileStat(path, int(added), int(removed))
-
-
 _REFUSAL = re.compile(r"would be (overwritten|removed) by|would lose untracked files")
 
 

@@ -55,10 +55,6 @@ def is_bare(git: Git, path: str) -> bool:
     return git.text(path, "rev-parse", "--is-bare-repository") == "true"
 
 
-def is_shallow(git: Git, path: str) -> bool:
-    return git.text(path, "rev-parse", "--is-shallow-repository") == "true"
-
-
 def default_branch(git: Git, source: str) -> str:
     """The branch that work should land on, found by asking the repository."""
     branches = heads(git, source)

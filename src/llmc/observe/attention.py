@@ -8,9 +8,10 @@ from pathlib import Path
 
 from llmc.agents.reports import Report
 from llmc.core.display import one_line
+from llmc.core.screen.assessment import Assessment
 from llmc.host.atomic import write_atomically
-from llmc.store.attention import told_state
 from llmc.store.own_directory import make_own_directory
+from llmc.store.snapshot import told_state
 
 BY_REPORT = {
     "session_start": ("READY", None),
@@ -46,6 +47,6 @@ def keep_report(path: str, report: Report, at: float) -> None:
 
 def _write(path: str, state: str, detail: str | None, report: Report, at: float) -> None:
     summary = "" if state in ("READY", "BUSY") else one_line(report.text, LONGEST_SUMMARY)
-    data = {"state": state, "detail": detail, "confidence": 1.0, "source": "hook", "at_unix": at, "summary": summary}
+    told = Assessment(state=state, detail=detail, confidence=1.0, source="hook", at_unix=at, summary=summary)
     make_own_directory(str(Path(path).parent))
-    write_atomically(Path(path), json.dumps(data))
+    write_atomically(Path(path), json.dumps(told))

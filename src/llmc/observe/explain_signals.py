@@ -15,7 +15,7 @@ from llmc.model import Worker
 from llmc.observe.branches import work_ahead
 from llmc.site import Site
 from llmc.store.lock import Holder, is_held
-from llmc.store.snapshot import read_attention
+from llmc.store.snapshot import read_told
 from llmc.store.spool import peek
 
 TURNS = {"open": "a turn is open", "over": "no turn is open", "unknown": "whether a turn is open is not known"}
@@ -61,7 +61,7 @@ def _screen(site: Site, worker: Worker) -> str:
 
 
 def _attention(site: Site, worker: Worker) -> str:
-    last = read_attention(site.root.inside("run", "attention")).get(worker.name)
+    last = read_told(site.root.attention_file(worker.name))
     if last is None:
         return "no reading yet"
     detail = f" ({last['detail']})" if last.get("detail") else ""

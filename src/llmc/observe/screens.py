@@ -12,7 +12,7 @@ from llmc.core.screen.fusion import INTERRUPTED
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import new_work
-from llmc.observe.readings import Seen
+from llmc.observe.readings import Observation
 from llmc.site import Site
 
 RESTED_AFTER_SECS = 10.0
@@ -30,58 +30,58 @@ def _is_quiet(site: Site, worker: Worker, now: float) -> bool:
     return at_work and now - worker.last_activity_unix >= site.ledger.policy_of(worker.name).quiet_after_secs
 
 
-def screen_event(site: Site, worker: Worker, seen: Seen, told: str | None) -> ev.Fact | None:
+def screen_event(site: Site, worker: Worker, seen: Observation, told: str | None) -> ev.Fact | None:
     """What the screen says of the work, if anything; `told` is the screen that was decided by last."""
-    at = seen.standing.looked_at
+    at = seen.status["last_polled_unix"]
     speaks = worker.session is Session.UP and not worker.reports_events
     if seen.changed:
         return ev.ScreenMoved(at) if speaks and _is_news(worker, at) else None
-    if not seen.stable or told == seen.standing.digest:
+    if not seen.stable or told == seen.status["last_snapshot_hash"]:
         return None
     tells = _shows_interrupt(worker, seen) or _asks_unsaid(worker, seen)
     return _event(site, worker, seen) if tells or speaks or _is_quiet(site, worker, at) else None
 
 
-def _event(site: Site, worker: Worker, seen: Seen) -> ev.Fact:
-    at, reading = seen.standing.looked_at, seen.reading
+def _event(site: Site, worker: Worker, seen: Observation) -> ev.Fact:
+    at, reading = seen.status["last_polled_unix"], seen.reading
     if _shows_interrupt(worker, seen):
         return ev.TurnInterrupted(at, "screen", new_work(site, worker))
     if _asks_unsaid(worker, seen) and reading.dialog is not None:
         return ev.DialogSeen(at, said_in_a_line(reading.dialog))
-    rested = seen.call is not None or at - seen.standing.changed_at >= RESTED_AFTER_SECS
+    rested = seen.called or at - seen.status["last_change_unix"] >= RESTED_AFTER_SECS
     foreign = foreign_git(site.host, site.root.path, worker.name) or ""
     return ev.ScreenRead(at, reading.state, reading.detail, reading.state != "UNKNOWN", reading.said, rested, foreign)
 
 
-def _shows_interrupt(worker: Worker, seen: Seen) -> bool:
+def _shows_interrupt(worker: Worker, seen: Observation) -> bool:
     """It counts for more than what the agent has told: that came before, and nothing after it."""
-    shown = (seen.status.state, seen.status.detail, seen.status.source) == ("READY", INTERRUPTED, "screen")
+    shown = (seen.status["state"], seen.status["detail"], seen.status["source"]) == ("READY", INTERRUPTED, "screen")
     return (shown or _gave_back(worker, seen)) and worker.session is Session.UP and not worker.pending
 
 
-def _gave_back(worker: Worker, seen: Seen) -> bool:
+def _gave_back(worker: Worker, seen: Observation) -> bool:
     """Claude Code puts a prompt back into its input line when it is interrupted before the first word of its answer."""
     reading, pack = seen.reading, seen.pack
     if worker.turn is not Turn.OPEN or (reading.state, reading.detail) != ("READY", "draft") or not reading.composer:
         return False
-    if is_outdated(worker, seen.standing.changed_at):
+    if is_outdated(worker, seen.status["last_change_unix"]):
         return False  # it stood there before the prompt was taken
     pasted = pack.composer is not None and is_only_placeholder(pack.composer, reading.composer)
     return pasted or bool(prompt_digests(reading.composer) & set(worker.heard_prompts[-1:]))
 
 
-def _asks_unsaid(worker: Worker, seen: Seen) -> bool:
+def _asks_unsaid(worker: Worker, seen: Observation) -> bool:
     """A dialog with something to choose that the agent has not told of, or that it tells of nothing at all."""
     dialog = seen.reading.dialog
-    shown = (seen.status.state, seen.status.source) == ("NEEDS_CONFIRMATION", "screen")
+    shown = (seen.status["state"], seen.status["source"]) == ("NEEDS_CONFIRMATION", "screen")
     return shown and dialog is not None and bool(dialog.options) and worker.session is Session.UP and not worker.pending
 
 
-def may_say_more(worker: Worker, seen: Seen) -> bool:
+def may_say_more(worker: Worker, seen: Observation) -> bool:
     """The same screen is to be looked at once more: it is older than what happened last, or says more if it stays."""
     at_work = worker.work in (Work.WORKING, Work.REJECTED) and not worker.reports_events
     stays = at_work and seen.stable and seen.reading.state == "READY"
-    return stays or is_outdated(worker, seen.standing.looked_at)
+    return stays or is_outdated(worker, seen.status["last_polled_unix"])
 
 
 def _is_news(worker: Worker, now: float) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from threading import Event, Lock
 
 from llmc.config.sections import Classifier
-from llmc.core.screen.readiness import Opinion
+from llmc.core.screen.assessment import Assessment
 from llmc.core.screen.second_opinion import question, read_answer
 from llmc.errors import LlmcError
 from llmc.host.background import Errands
@@ -57,17 +57,17 @@ class SecondOpinion:
         self._complain = complain
         self._wake = answered
         self._errands = Errands(complain, AT_ONCE)
-        self._known: OrderedDict[str, Opinion | None] = OrderedDict()
+        self._known: OrderedDict[str, Assessment | None] = OrderedDict()
         self._spent: deque[float] = deque()
         self._lock = Lock()
         self._over = Event()
         self.answered: deque[str] = deque()
         """Terminals that should be looked at again."""
 
-    def on(self, asked: Asked, screen: Opinion) -> Opinion | None:
+    def on(self, asked: Asked, screen: Assessment) -> Assessment | None:
         """What is known of this screen. Where nothing is, and the pack is unsure, the model is asked meanwhile."""
         settings = self._settings()
-        if screen.state != "UNKNOWN" and screen.confidence >= SURE_ENOUGH:
+        if screen["state"] != "UNKNOWN" and screen["confidence"] >= SURE_ENOUGH:
             return None
         with self._lock:
             if asked.digest in self._known:
@@ -124,7 +124,7 @@ class SecondOpinion:
                 raise NoOpinionError(f"the {settings.max_per_hour} requests of this hour are used up")
             self._spent.append(now)
 
-    def _remember(self, digest: str, opinion: Opinion | None) -> None:
+    def _remember(self, digest: str, opinion: Assessment | None) -> None:
         with self._lock:
             self._known[digest] = opinion
             while len(self._known) > REMEMBERED:

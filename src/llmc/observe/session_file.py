@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from typing import Any
+
+from llmc.core.screen.assessment import Assessment
 
 STATES = {"idle": "READY", "shell": "READY", "busy": "BUSY", "waiting": "NEEDS_CONFIRMATION"}
 CONFIDENCE = 0.95
 
 
-def read_session_file(home: str, pids: Iterable[int]) -> dict[str, Any] | None:
-    """What the file of the first of these processes that has one says, as a signal."""
-    for pid in pids:
-        signal = _read(os.path.join(home, ".claude", "sessions", f"{pid}.json"))
-        if signal is not None:
-            return signal
-    return None
+def read_session_file(home: str, pids: Iterable[int]) -> Assessment | None:
+    """What the file of the first of these processes that has one says."""
+    told = (_read(os.path.join(home, ".claude", "sessions", f"{pid}.json")) for pid in pids)
+    return next((each for each in told if each is not None), None)
 
 
-def _read(path: str) -> dict[str, Any] | None:
+def _read(path: str) -> Assessment | None:
     try:
         with open(path, encoding="utf-8") as file:
             said = json.load(file)
@@ -31,5 +29,4 @@ def _read(path: str) -> dict[str, Any] | None:
         return None
     detail = "permission" if state == "NEEDS_CONFIRMATION" and "permission" in str(waits_for) else None
     summary = str(waits_for or "")
-    about = {"confidence": CONFIDENCE, "source": "session", "at_unix": at, "summary": summary}
-    return {"state": state, "detail": detail, **about}
+    return Assessment(state=state, detail=detail, confidence=CONFIDENCE, source="session", at_unix=at, summary=summary)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
 from llmc.agents.packs.parse import PackError
 from llmc.agents.registry import agent_named
 from llmc.agents.reports import Report, read_report, understood
 from llmc.config import Config
+from llmc.core.screen.assessment import Assessment
 from llmc.core.screen.classify import Pack, Screen, screen_of
 from llmc.core.screen.fusion import QUIET_AFTER_SECS
 from llmc.errors import LlmcError
@@ -25,6 +24,7 @@ from llmc.observe.session_file import read_session_file
 from llmc.observe.transcript import read_transcript
 from llmc.root import Root
 from llmc.site import Site
+from llmc.store.snapshot import read_told
 from llmc.store.spool import pending, take
 from llmc.store.terminals import Terminal
 from llmc.tmux.parsing import Pane
@@ -34,17 +34,7 @@ from llmc.values import dataclass
 SHELL = "shell"
 """The pack for whatever runs in a shell and has none of its own."""
 INTERPRETERS = frozenset(("node", "bun", "deno", "python", "python3", "bash", "sh"))
-Signal = Mapping[str, Any]
 Translate = Callable[[Mapping[str, object]], Report | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """By the agent."""
-
-    reported: Signal | None = None
-    by_file: Signal | None = None
-    """By a file of its own: Claude Code's about itself, or a transcript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +72,25 @@ class Subject:
         shown = screen_of(captured, title=pane.title, command=self.program(pane), cursor=pane.cursor)
         return replace(shown, alternate=pane.alternate)
 
-    def reported(self) -> Signal | None:
+    def reported(self) -> Assessment | None:
         if self.spool:
             for event in pending(self.spool):
                 report = understood(self.translate, event.data)
                 if report is not None:
                     keep_report(self.reports, report, event.at_unix)
                 take(event)
-        return _read(self.reports) if self.reports_itself else None
+        return read_told(self.reports) if self.reports_itself else None
 
-    def told(self, pane: Pane) -> Told:
-        """What the agent itself tells. A transcript is read only where nothing else tells: it costs the most."""
+    def told(self, pane: Pane) -> tuple[Assessment | None, Assessment | None]:
+        """What the agent itself tells, by its reports and by a file of its own: Claude Code's, or a transcript.
+
+        A transcript is read only where nothing else tells: it costs the most.
+        """
         reported, pids = self.reported(), _processes(pane)
         session = read_session_file(self.home, pids) if self.home else None
         if reported is None and session is None:
             session = read_transcript(self.pack(pane).name, pids)
-        return Told(reported, session)
+        return reported, session
 
 
 def _processes(pane: Pane) -> list[int]:
@@ -199,12 +192,3 @@ def _translator(root: Root, cli: str, config: Config | None) -> Translate:
         return agent_named(cli, config, root.packs).translate
     except LlmcError:
         return read_report
-
-
-def _read(path: str) -> Signal | None:
-    try:
-        with open(path, encoding="utf-8") as file:
-            said = json.load(file)
-        return said if isinstance(said, dict) and "state" in said and "source" in said else None
-    except (OSError, ValueError):
-        return None

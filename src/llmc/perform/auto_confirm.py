@@ -9,14 +9,15 @@ from llmc.core.delivery.digest import screen_digest
 from llmc.core.dialogs.navigator import Ending
 from llmc.core.display import one_line, plain
 from llmc.core.lifecycle import events as ev
-from llmc.core.screen.auto_confirm import Told, Verdict, judge
+from llmc.core.screen.assessment import Assessment
+from llmc.core.screen.auto_confirm import ConfirmVerdict, judge
 from llmc.core.screen.screen import Screen
 from llmc.model import Session, Worker
 from llmc.perform.delivery import lock_terminal
 from llmc.perform.dialogs import look_at_dialog, walk_through
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
-from llmc.store.snapshot import read_attention
+from llmc.store.snapshot import read_told
 
 KIND = "auto_confirm"
 """Of its entries in the log of events."""
@@ -45,7 +46,7 @@ def confirm(site: Site, name: str, digest: str) -> Confirmed:
         lock.release()
 
 
-def verdict_on(site: Site, worker: Worker) -> Verdict | None:
+def verdict_on(site: Site, worker: Worker) -> ConfirmVerdict | None:
     """What would be decided now, for whoever asks why; None while no dialog of its kind is open."""
     pane = site.tmux.panes().get(worker.session_id)
     if pane is None or pane.dead or not has_rules(site, worker):
@@ -71,20 +72,18 @@ def _confirm(site: Site, worker: Worker, digest: str) -> Confirmed:
     return Confirmed.STAYS if ending in (Ending.STAYS, Ending.LOST) else Confirmed.REFUSED
 
 
-def _judge(site: Site, worker: Worker, screen: Screen) -> Verdict:
+def _judge(site: Site, worker: Worker, screen: Screen) -> ConfirmVerdict:
     pack = site.agent_of(worker).pack
     return judge(pack, screen, worker.agent, site.config.policy.auto_confirm, _told(site, worker))
 
 
-def _told(site: Site, worker: Worker) -> Told | None:
+def _told(site: Site, worker: Worker) -> Assessment | None:
     if not worker.reports_events:
         return None
-    last = read_attention(site.root.inside("run", "attention")).get(worker.name) or {}
-    asks = last.get("state") == "NEEDS_CONFIRMATION" and last.get("source") == "hook"
-    return Told(str(last.get("detail") or ""), str(last.get("summary") or "")) if asks else Told("", "")
+    return read_told(site.root.attention_file(worker.name)) or {"state": "UNKNOWN"}
 
 
-def _log(site: Site, worker: Worker, verdict: Verdict, screen: Screen) -> None:
+def _log(site: Site, worker: Worker, verdict: ConfirmVerdict, screen: Screen) -> None:
     """Before the key is pressed: what was answered is known even if we end in between."""
     detail = f"yes to {verdict.kind}: {one_line(verdict.asked, 200)} (rule {one_line(verdict.pattern, 100)})"
     lines = [line for line in plain(screen.text).split("\n") if line.strip()][-DIALOG_LINES:]

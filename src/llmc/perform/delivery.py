@@ -13,7 +13,7 @@ from llmc.core.delivery.digest import last_line_digests, prompt_digests, text_di
 from llmc.core.delivery.machine import Action, Do, Look, Progress, Stage, advance
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.transitions.queued import reports_owed
-from llmc.core.screen.classify import Reading, Screen, composer_holds, composer_mixes, read_screen, times_shown
+from llmc.core.screen.classify import Screen, ScreenReading, composer_holds, composer_mixes, read_screen, times_shown
 from llmc.core.screen.composer import composer_keeps, is_part_of
 from llmc.core.screen.fusion import INTERRUPTED
 from llmc.errors import LlmcError
@@ -21,8 +21,8 @@ from llmc.host.watch import Watch, open_watch, wait_for_change
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
 from llmc.site import Site
-from llmc.store.attention import told_state
 from llmc.store.lock import FileLock
+from llmc.store.snapshot import told_state
 from llmc.store.spool import make_spool
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
@@ -132,7 +132,7 @@ class Terminal:
             return Screen(screen, facts.title)
         return Screen(screen, facts.title, facts.command, facts.cursor)
 
-    def _composer(self, reading: Reading, facts: Pane) -> str | None:
+    def _composer(self, reading: ScreenReading, facts: Pane) -> str | None:
         """Of an unknown screen, what looks like an input line may be an echo: then the cursor has left it."""
         if not self.agent.takes_prose and reading.state == "BUSY":
             return None  # the line above a program that runs is the one that started it
@@ -140,7 +140,7 @@ class Terminal:
             return None
         return "" if reading.composer and reading.composer == self.worker.hint else reading.composer
 
-    def _dialog(self, reading: Reading, composer: str | None) -> str | None:
+    def _dialog(self, reading: ScreenReading, composer: str | None) -> str | None:
         if reading.state == "NEEDS_CONFIRMATION":
             return reading.detail or reading.cue
         return "as it reports" if composer is None and asks_by_report(self.site, self.worker) else None

@@ -7,7 +7,7 @@ import time
 from llmc.agents.base import Agent
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.dialogs.navigator import Ending, Look, Walk, advance
-from llmc.core.screen.classify import Reading, read_screen
+from llmc.core.screen.classify import ScreenReading, read_screen
 from llmc.core.screen.composer import times_shown
 from llmc.core.screen.screen import Screen, screen_of
 from llmc.site import Site
@@ -24,7 +24,7 @@ class Shown:
 
     pane: Pane
     screen: Screen
-    reading: Reading
+    reading: ScreenReading
 
 
 def look_at_dialog(tmux: Tmux, agent: Agent, pane: Pane) -> Shown:

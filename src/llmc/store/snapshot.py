@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from llmc.core.screen.assessment import Assessment
+
 SCHEMA = 1
 """That of the model, which would cost more to import than everything here."""
 SHOWN = frozenset(("name", "status", "work", "session", "agent", "branch", "worktree_path", "current_prompt"))
@@ -65,33 +67,8 @@ def _parse(text: str) -> Any:  # noqa: ANN401 - that is what JSON is
     return state
 
 
-def read_attention(directory: str) -> dict[str, dict[str, Any]]:
-    """The last reading of each worker that has one."""
-    found: dict[str, dict[str, Any]] = {}
-    try:
-        names = os.listdir(directory)
-    except OSError:
-        return found
-    for name in names:
-        if name.endswith(".json") and not name.startswith("."):
-            try:
-                found[name.removesuffix(".json")] = _parse(_read(os.path.join(directory, name)))
-            except (OSError, ValueError):
-                continue  # being replaced right now: the next look has it
-    return found
-
-
-def read_radar(path: str) -> dict[str, Any] | None:
-    """What the daemon last saw of conflicts to come; None when nobody has looked."""
-    try:
-        seen = _parse(_read(path))
-        return seen if isinstance(seen, dict) and seen.get("schema") == SCHEMA else None
-    except (OSError, ValueError):
-        return None
-
-
-def read_patrol(path: str) -> dict[str, Any]:
-    """The report of the last patrol; empty when there is none."""
+def _object_in(path: str) -> dict[str, Any]:
+    """Empty when there is none; one that is being replaced right now is there at the next look."""
     try:
         found = _parse(_read(path))
     except (OSError, ValueError):
@@ -99,31 +76,58 @@ def read_patrol(path: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def assessment_in(value: Any) -> Assessment | None:  # noqa: ANN401 - that is what JSON is
+    """What a file holds, if it is one at all."""
+    return value if isinstance(value, dict) and isinstance(value.get("state"), str) else None  # type: ignore[return-value]
+
+
+def read_told(path: str) -> Assessment | None:
+    """What an agent's own reports said last."""
+    return assessment_in(_object_in(path))
+
+
+def told_state(path: str) -> str:
+    """`READY`, `BUSY`, `NEEDS_CONFIRMATION` or `ERROR`; empty when it has told nothing."""
+    told = read_told(path)
+    return told["state"] if told is not None else ""
+
+
+def read_attention(directory: str) -> dict[str, Assessment]:
+    """The same of each worker that has told anything."""
+    try:
+        names = [name for name in os.listdir(directory) if name.endswith(".json") and not name.startswith(".")]
+    except OSError:
+        return {}
+    found = {name.removesuffix(".json"): read_told(os.path.join(directory, name)) for name in names}
+    return {name: told for name, told in found.items() if told is not None}
+
+
+def read_radar(path: str) -> dict[str, Any] | None:
+    """What the daemon last saw of conflicts to come; None when nobody has looked."""
+    seen = _object_in(path)
+    return seen if seen.get("schema") == SCHEMA else None
+
+
+def read_patrol(path: str) -> dict[str, Any]:
+    """The report of the last patrol; empty when there is none."""
+    return _object_in(path)
+
+
 def read_landings(path: str, lock: str) -> list[dict[str, Any]]:
     """Those that were cut short: what somebody lands right now is none of them."""
     if not os.path.exists(path) or read_daemon_pid(lock) is not None:
         return []
-    try:
-        found = _parse(_read(path))["landings"]
-    except (OSError, ValueError, LookupError, TypeError):
-        return []  # the doctor tells
-    return found if isinstance(found, list) else []
+    found = _object_in(path).get("landings")
+    return found if isinstance(found, list) else []  # the doctor tells
 
 
 def read_statuses(directory: str) -> dict[str, dict[str, Any]]:
     """What is known of each terminal, workers' included; empty for one that nobody has looked at yet."""
-    found: dict[str, dict[str, Any]] = {}
     try:
         names = sorted(entry.name for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False))
     except OSError:
-        return found
-    for name in names:
-        try:
-            status = _parse(_read(os.path.join(directory, name, "status.json")))
-        except (OSError, ValueError):
-            status = None
-        found[name] = status if isinstance(status, dict) else {}
-    return found
+        return {}
+    return {name: _object_in(os.path.join(directory, name, "status.json")) for name in names}
 
 
 def read_daemon_pid(lock: str) -> int | None:

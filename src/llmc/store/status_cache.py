@@ -13,19 +13,18 @@ import shutil
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from dataclasses import field
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 from urllib.parse import quote
 
+from llmc.core.screen.assessment import Assessment, TerminalStatus
 from llmc.errors import LlmcError
 from llmc.host.atomic import write_atomically
 from llmc.root import Root
 from llmc.store.own_directory import is_own_directory, make_own_directory
 from llmc.store.own_file import stand_aside
 from llmc.store.terminals import RECORD
-from llmc.values import dataclass
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS ptys (
@@ -42,7 +41,8 @@ BUSY_SECS = 0.2
 """A database that somebody else keeps locked must not keep the watcher from looking."""
 HISTORY_KEPT = 200
 MOST_PENDING = 1000
-COUNTING = frozenset(("last_polled_unix", "stable_count"))
+UNKEPT = frozenset(("busy_since_unix", "worked", "guess"))
+"""The watcher's own: of no use to anybody else, and not for the next watcher."""
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -66,59 +66,6 @@ class CacheUnreadableError(LlmcError):
     """The cache cannot be read now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """One terminal, as it stands in the cache."""
-
-    id: str
-    state: str
-    detail: str | None
-    confidence: float
-    source: str
-    summary: str
-    actions_needed: tuple[str, ...]
-    cue: str
-    pack: str
-    since_unix: float
-    last_snapshot_hash: str
-    last_change_unix: float
-    last_polled_unix: float
-    stable_count: int
-    called_for: str
-    cwd: str
-    cli_type: str
-    tmux_server: str
-    tmux_session: str
-    tmux_window: str
-    tmux_pane: str
-    screen: dict[str, Any] = field(default_factory=dict)
-    """What the screen alone says."""
-    session: dict[str, Any] | None = None
-    """What a file of the agent's own says."""
-    disagreement: dict[str, Any] | None = None
-    asked: dict[str, Any] | None = None
-    """The dialog that is open on the screen: its `id`, `text` and `options`."""
-
-    @property
-    def says(self) -> tuple[object, ...]:
-        """All but the counting of looks that found nothing new."""
-        counted = 0 if self.screen.get("lasting") else self.stable_count
-        return *(getattr(self, name) for name in self.__slots__ if name not in COUNTING), counted
-
-    def as_json(self) -> dict[str, Any]:
-        data = {name: getattr(self, name) for name in self.__slots__}
-        return {**data, "actions_needed": list(self.actions_needed)}
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of the history."""
-
-    at_unix: int
-    state: str
-    summary: str
-
-
 class StatusCache:
     """Several threads may write: one looks, another forgets."""
 
@@ -130,12 +77,12 @@ class StatusCache:
         self._pending: list[tuple[str, tuple[Any, ...]]] = []
         self._writing = Lock()
 
-    def write(self, statuses: Iterable[Status], moved: frozenset[str] = frozenset()) -> None:
+    def write(self, statuses: Iterable[TerminalStatus], moved: frozenset[str] = frozenset()) -> None:
         """`moved` are those whose state is another one than before: for the history."""
         rows: list[tuple[str, tuple[Any, ...]]] = []
         for status in statuses:
             self._write_file(status)
-            rows += _rows(status, is_new=status.id in moved)
+            rows += _rows(status, is_new=status["id"] in moved)
         self._add(rows)
 
     def polled(self, names: Iterable[str], at: float) -> None:
@@ -149,7 +96,7 @@ class StatusCache:
     def known(self) -> list[str]:
         return [row[0] for row in self._read("SELECT id FROM ptys", ())]
 
-    def history(self, name: str, *, limit: int, after: int = 0) -> list[tuple[int, Entry]]:
+    def history(self, name: str, *, limit: int, after: int = 0) -> list[tuple[int, Assessment]]:
         """The last entries, or the next ones after that number; each with its number, oldest first."""
         order = "ASC" if after else "DESC"
         rows = self._read(
@@ -157,23 +104,22 @@ class StatusCache:
             f"ORDER BY rowid {order} LIMIT ?",
             (name, after, limit),
         )
-        return sorted((row[0], Entry(*row[1:])) for row in rows) if rows else []
+        return [(row[0], Assessment(at_unix=row[1], state=row[2], summary=row[3])) for row in sorted(rows)]
 
     def close(self) -> None:
         if self._database is not None:
             self._database.close()
         self._database = None
 
-    def _write_file(self, status: Status) -> None:
+    def _write_file(self, status: TerminalStatus) -> None:
         try:
-            directory = self.directory / status.id
+            directory = self.directory / status["id"]
             make_own_directory(str(self.directory))
             make_own_directory(str(directory))
-            write_atomically(directory / STATUS, json.dumps(status.as_json(), indent=1))
+            write_atomically(directory / STATUS, json.dumps(_kept(status), indent=1))
         except OSError as error:
-            self._complaints.complain(
-                f"status of {status.id}", f"{status.id}: its status.json was not written: {error.strerror}"
-            )
+            name = status["id"]
+            self._complaints.complain(f"status of {name}", f"{name}: its status.json was not written: {error.strerror}")
 
     def _add(self, rows: list[tuple[str, tuple[Any, ...]]]) -> None:
         with self._writing:
@@ -239,6 +185,16 @@ class StatusCache:
             ) from error
 
 
+def news_in(status: TerminalStatus) -> dict[str, Any]:
+    """All but the counting of looks that found nothing new."""
+    count = 0 if status["screen"]["lasting"] else status["stable_count"]
+    return {**_kept(status), "last_polled_unix": 0.0, "stable_count": count}
+
+
+def _kept(status: TerminalStatus) -> dict[str, Any]:
+    return {key: value for key, value in status.items() if key not in UNKEPT}
+
+
 def forget_status(root: Root, cache: StatusCache, names: Iterable[str]) -> None:
     """A terminal that went away leaves nothing behind."""
     gone = sorted(names) if is_own_directory(root.terminals) else []  # through a link they would be somebody else's
@@ -272,30 +228,26 @@ def _has_record(root: Root, name: str) -> bool:
     return os.path.exists(os.path.join(root.terminal(name), RECORD))
 
 
-def _rows(status: Status, *, is_new: bool) -> list[tuple[str, tuple[Any, ...]]]:
-    actions = json.dumps(list(status.actions_needed))
+def _rows(status: TerminalStatus, *, is_new: bool) -> list[tuple[str, tuple[Any, ...]]]:
+    name, state, summary = status["id"], status["state"], _text(status["summary"])
+    place = (status["tmux_session"], status["tmux_window"], _text(status["cwd"]), status["cli_type"])
+    looks = (int(status["last_change_unix"]), int(status["last_polled_unix"]), status["stable_count"])
+    actions = json.dumps(status["actions_needed"])
     rows: list[tuple[str, tuple[Any, ...]]] = [
-        (
-            "INSERT OR REPLACE INTO ptys VALUES (?, ?, ?, ?, ?)",
-            (status.id, status.tmux_session, status.tmux_window, _text(status.cwd), status.cli_type),
-        ),
+        ("INSERT OR REPLACE INTO ptys VALUES (?, ?, ?, ?, ?)", (name, *place)),
         (
             "INSERT OR REPLACE INTO status VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(status.id, status.state, _text(status.summary), actions, status.last_snapshot_hash),
-                *(int(status.last_change_unix), int(status.last_polled_unix), status.stable_count),
-            ),
+            (name, state, summary, actions, status["last_snapshot_hash"], *looks),
         ),
     ]
     if is_new:
-        now = int(status.since_unix)
-        entry = (status.id, now, status.state, _text(status.summary))
+        entry = (name, int(status["since_unix"]), state, summary)
         rows.append(("INSERT INTO status_history VALUES (?, ?, ?, ?)", entry))
         rows.append(
             (
                 "DELETE FROM status_history WHERE id = ? AND rowid <= (SELECT rowid FROM status_history WHERE id = ? "
                 "ORDER BY rowid DESC LIMIT 1 OFFSET ?)",
-                (status.id, status.id, HISTORY_KEPT),
+                (name, name, HISTORY_KEPT),
             )
         )
     return rows

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from llmc.core.dialogs.choosing import Goal, goal_by_pattern
 from llmc.core.dialogs.dialog import Dialog
-from llmc.core.screen.classify import Reading
+from llmc.core.screen.classify import ScreenReading
 from llmc.values import dataclass
 
 EVENTS_WITHIN = 3.0
@@ -48,7 +48,7 @@ class Manners:
 @dataclass(frozen=True, slots=True)
 class Look:
     at: float
-    reading: Reading
+    reading: ScreenReading
     digest: str
     """Of the whole screen."""
     words: str

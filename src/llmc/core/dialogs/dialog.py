@@ -5,11 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import field
+from typing import Any
 
+from llmc.core.display import one_line, plain
 from llmc.values import dataclass
 
 CLOCK = re.compile(r"(?i)\((?:\d+ ?m(?:in)? ?)?\d+ ?s(?:ec(?:onds?)?)?\)|\bin \d+ ?s(?:ec(?:onds?)?)?\b")
 """What counts the seconds of a dialog: `(12s)`, `in 30 seconds`."""
+
+LONGEST_ASKED = 4000
+LONGEST_OPTION = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +83,9 @@ def said_in_a_line(dialog: Dialog) -> str:
     """What it asks, by its last words, and what there is to choose."""
     question = dialog.question.rpartition("\n")[2]
     return f"{question} ({dialog.listed})" if dialog.options else question
+
+
+def as_json(dialog: Dialog) -> dict[str, Any]:
+    """As scripts and faces read it."""
+    options = [one_line(option.words, LONGEST_OPTION) for option in dialog.options]
+    return {"id": dialog.id, "text": plain(dialog.question)[-LONGEST_ASKED:], "options": options}

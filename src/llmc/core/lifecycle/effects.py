@@ -18,7 +18,6 @@ from llmc.values import dataclass
 class Purpose(StrEnum):
     """Why a text is sent: decides what a refusal means."""
 
-    CLEAR = "clear"
     TASK = "task"
     MESSAGE = "message"
     FEEDBACK = "feedback"

@@ -13,6 +13,7 @@ from llmc.core.dialogs.choosing import Goal, NoSuchAnswerError, goal_for
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.display import one_line
 from llmc.core.lifecycle.policy import AutoConfirm
+from llmc.core.screen.assessment import Assessment
 from llmc.core.screen.classify import Cue, Pack, look_at, read_screen
 from llmc.core.screen.patterns import is_spelled_out
 from llmc.core.screen.screen import Screen
@@ -29,16 +30,7 @@ QUESTIONS = "question"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The last thing that the agent itself has reported."""
-
-    kind: str
-    """The kind of dialog that it has opened; empty when it said something else."""
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class ConfirmVerdict:
     kind: str = ""
     asked: str = ""
     pattern: str = ""
@@ -48,28 +40,32 @@ class Verdict:
     """What to take in the dialog, if that is allowed."""
 
 
-def judge(pack: Pack, screen: Screen, agent: str, rules: Iterable[AutoConfirm], told: Told | None) -> Verdict:
-    """`told` is None for an agent that does not report what it does."""
+def judge(
+    pack: Pack, screen: Screen, agent: str, rules: Iterable[AutoConfirm], told: Assessment | None
+) -> ConfirmVerdict:
+    """`told` is what the agent itself has reported last; None for one that does not report what it does."""
     reading = read_screen(pack, screen)
     dialog, kind = reading.matched, reading.detail or ""
     if reading.state != "NEEDS_CONFIRMATION" or dialog is None or reading.dialog is None:
-        return Verdict(refusal="no dialog is open")
+        return ConfirmVerdict(refusal="no dialog is open")
     named = [rule for rule in rules if rule.agent == agent and rule.kind == kind]
     if not named:
-        return Verdict(kind, refusal=f"no rule is for the dialog {dialog.name} of {agent}")
+        return ConfirmVerdict(kind, refusal=f"no rule is for the dialog {dialog.name} of {agent}")
     goal = _yes(reading.dialog, dialog)
     if reading.confidence < SURE or goal is None:
-        return Verdict(kind, refusal=f"the pack is not sure of this dialog ({dialog.name}, {reading.confidence})")
+        return ConfirmVerdict(
+            kind, refusal=f"the pack is not sure of this dialog ({dialog.name}, {reading.confidence})"
+        )
     asked = dialog.asks.asked(look_at(pack, screen).lines) if dialog.asks else None
     if asked is None or (dialog.asks and dialog.asks.reported and told is None):
-        return Verdict(kind, refusal="the pack cannot tell for sure what the dialog asks for")
+        return ConfirmVerdict(kind, refusal="the pack cannot tell for sure what the dialog asks for")
     refusal = _unfit(asked) or _otherwise_told(kind, asked, told)
     if refusal:
-        return Verdict(kind, asked, refusal=refusal)
+        return ConfirmVerdict(kind, asked, refusal=refusal)
     for rule in named:
         if covers(rule.pattern, kind, asked):
-            return Verdict(kind, asked, rule.pattern, goal=goal)
-    return Verdict(kind, asked, refusal="no rule covers the whole of what it asks for")
+            return ConfirmVerdict(kind, asked, rule.pattern, goal=goal)
+    return ConfirmVerdict(kind, asked, refusal="no rule covers the whole of what it asks for")
 
 
 def _yes(dialog: Dialog, cue: Cue) -> Goal | None:
@@ -103,10 +99,19 @@ def _unfit(asked: str) -> str:
     return ""
 
 
-def _otherwise_told(kind: str, asked: str, told: Told | None) -> str:
+def _otherwise_told(kind: str, asked: str, told: Assessment | None) -> str:
     """The agent's report has the command itself, whatever its screen makes of it."""
     if told is None:
         return ""
-    tool, _, words = told.words.partition(": ")
-    same = one_line(asked, LONGEST) in (told.words, words if " " not in tool else None)
-    return "" if told.kind == kind and same else "the agent itself reports something else than its screen shows"
+    reported = str(told.get("summary") or "")
+    tool, _, words = reported.partition(": ")
+    same = one_line(asked, LONGEST) in (reported, words if " " not in tool else None)
+    return (
+        "" if _dialog_told(told) == kind and same else "the agent itself reports something else than its screen shows"
+    )
+
+
+def _dialog_told(told: Assessment) -> str | None:
+    """The kind of dialog that it has reported; None when it said something else."""
+    asks = (told["state"], told.get("source")) == ("NEEDS_CONFIRMATION", "hook")
+    return told.get("detail") if asks else None

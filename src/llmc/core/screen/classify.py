@@ -14,8 +14,10 @@ from itertools import dropwhile
 from llmc.core.dialogs.choosing import is_choice
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, read_prompt
+from llmc.core.display import one_line
+from llmc.core.screen.assessment import ACTIONS, LONGEST_SUMMARY, SUMMARIES, Assessment, assessment
 from llmc.core.screen.composer import Box, ComposerShape, composer_holds, composer_mixes, find_box, times_shown
-from llmc.core.screen.cues import Cue, View
+from llmc.core.screen.cues import Cue, ScreenView
 from llmc.core.screen.screen import Screen, cut_cells, lines_of, screen_of
 from llmc.values import dataclass
 
@@ -23,8 +25,8 @@ __all__ = [
     "ComposerShape",
     "Cue",
     "Pack",
-    "Reading",
     "Screen",
+    "ScreenReading",
     "composer_holds",
     "composer_mixes",
     "read_screen",
@@ -32,12 +34,11 @@ __all__ = [
     "times_shown",
 ]
 
-GUESS = 0.6
-"""A composer and nothing else: most CLIs show one while they are busy too."""
 SUREST = 0.99
 CONTRADICTED = 0.85
 LONGEST_PARAGRAPH = 30
 ASKED_LINES = 6
+LONGEST_QUESTION = 100
 TYPED_ANSWERS = ("question", "password")
 """Dialogs that take a line of text, where they show nothing to choose from."""
 
@@ -74,18 +75,10 @@ class Pack:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    state: str
-    detail: str | None = None
-    confidence: float = 0.0
-    cue: str = ""
-    pack: str = ""
-    summary: str = ""
-    actions_needed: tuple[str, ...] = ()
+class ScreenReading:
+    says: Assessment
     others: tuple[str, ...] = ()
     """The other cues that hold."""
-    guess: bool = False
-    """No cue that reads it from the screen says so."""
     matched: Cue | None = None
     composer: str | None = None
     """What is typed and not submitted; None when no composer was found."""
@@ -94,49 +87,62 @@ class Reading:
     said: str = ""
     """The last words of the agent above it."""
 
+    @property
+    def state(self) -> str:
+        return self.says["state"]
+
+    @property
+    def detail(self) -> str | None:
+        return self.says.get("detail")
+
+    @property
+    def cue(self) -> str:
+        return self.says.get("cue", "")
+
+    @property
+    def confidence(self) -> float:
+        return self.says.get("confidence", 0.0)
+
+    @property
+    def says_what_is_asked(self) -> Assessment:
+        """A notice of an open dialog that does not tell what it asks is noise."""
+        if self.dialog is None or not self.dialog.options:
+            return self.says
+        last = one_line(self.dialog.question.rpartition("\n")[2], LONGEST_QUESTION)
+        summary = f"{self.says['summary']}: {last} ({self.dialog.listed})"
+        return {**self.says, "summary": one_line(summary, LONGEST_SUMMARY)}
+
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d{1,9}", version)))
 
 
-SUMMARIES: Mapping[str, str] = {
-    "READY": "waits for the next instruction",
-    "BUSY": "is working",
-    "NEEDS_CONFIRMATION": "waits for an answer",
-    "ERROR": "stopped with an error",
-    "EXITED": "has ended",
-}
-ACTIONS: Mapping[str, tuple[str, ...]] = {
-    "NEEDS_CONFIRMATION": ("answer the dialog in the terminal",),
-    "ERROR": ("look at the error in the terminal",),
-    "EXITED": ("start it again if it is still needed",),
-}
-
-
-def read_screen(pack: Pack, screen: Screen) -> Reading:
+def read_screen(pack: Pack, screen: Screen) -> ScreenReading:
     view = look_at(pack, screen)
-    typed = view.box.text if view.box else None
     found = [(cue, groups) for cue in pack.cues if (groups := cue.found(view)) is not None]
     dialog = _open_dialog(view)
     if dialog is not None and not any(cue.state in ("NEEDS_CONFIRMATION", "EXITED") for cue, _ in found):
         found = [(UNKNOWN_DIALOG, {}), *found]
-    if found:
-        return replace(_decided(pack, view, found, dialog), said=_words(pack, view))
-    notice = read_notice(view.lines)
-    if typed is not None and (notice is None or not is_choice(notice)):
-        guess = Reading("READY", None, GUESS, "composer", pack.label, SUMMARIES["READY"], composer=typed)
-        return replace(guess, said=_words(pack, view))
-    if notice is not None:
-        return _decided(pack, view, [(UNKNOWN_NOTICE, {})], notice)
-    return Reading("UNKNOWN", pack=pack.label, summary="nothing on the screen is recognised")
+    if not found:
+        notice = read_notice(view.lines)
+        if view.box is not None and (notice is None or not is_choice(notice)):
+            found = [(COMPOSER, {})]
+        elif notice is not None:
+            return _decided(pack, view, [(UNKNOWN_NOTICE, {})], notice)
+        else:
+            return ScreenReading({**NOTHING, "pack": pack.label})
+    return replace(_decided(pack, view, found, dialog), said=_words(pack, view))
 
 
+COMPOSER = Cue("composer", "READY", (), confidence=0.6)
+"""A composer and nothing else: most CLIs show one while they are busy too."""
 UNKNOWN_DIALOG = Cue("dialog", "NEEDS_CONFIRMATION", (), detail="question", confidence=0.86)
 """Options to choose from that no cue of the pack speaks of."""
 UNKNOWN_NOTICE = Cue("notice", "NEEDS_CONFIRMATION", (), detail="notice", confidence=0.7)
+NOTHING = assessment("screen", "UNKNOWN", "nothing on the screen is recognised", confidence=0.0)
 
 
-def _open_dialog(view: View) -> Dialog | None:
+def _open_dialog(view: ScreenView) -> Dialog | None:
     """The dialog at the end of the screen. What stands above the input line is over, or quoted."""
     dialog = read_dialog(view.lines, view.screen.styled)
     if dialog is None or view.box is None:
@@ -151,7 +157,7 @@ def _is_typed(dialog: Dialog, box: Box, lines: Sequence[str]) -> bool:
     return inside and (box.prompted or first <= box.first + 1) and read_notice(lines) is None
 
 
-def _words(pack: Pack, view: View) -> str:
+def _words(pack: Pack, view: ScreenView) -> str:
     """Without the prompt that it answers: that is by whoever typed it, and goes on where lines are indented."""
     lines = list(view.said)
     if pack.composer is not None and lines and pack.composer.prompt.search(lines[0]):
@@ -159,25 +165,28 @@ def _words(pack: Pack, view: View) -> str:
     return "\n".join(lines)
 
 
-def _decided(pack: Pack, view: View, found: Sequence[tuple[Cue, Mapping[str, str]]], dialog: Dialog | None) -> Reading:
-    (cue, groups), *others = found
-    return Reading(
+def _decided(
+    pack: Pack, view: ScreenView, found: Sequence[tuple[Cue, Mapping[str, str]]], dialog: Dialog | None
+) -> ScreenReading:
+    (cue, groups), *rest = found
+    others = [other for other, _ in rest]
+    says = assessment(
+        "screen",
         cue.state,
-        cue.detail,
-        _confidence(cue, [other for other, _ in others]),
-        cue.name,
-        pack.label,
         _filled(cue.summary, groups) or SUMMARIES[cue.state],
         cue.actions or ACTIONS.get(cue.state, ()),
-        tuple(other.name for other, _ in others),
-        cue.guess and all(other.guess for other, _ in others if other.state == cue.state),
-        cue,
-        view.box.text if view.box else None,
-        dialog or _dialog_of_cue(cue, view) if cue.state == "NEEDS_CONFIRMATION" else None,
+        detail=cue.detail,
+        confidence=_confidence(cue, others),
+        cue=cue.name,
     )
+    says["pack"] = pack.label
+    says["guess"] = cue.guess and all(other.guess for other in others if other.state == cue.state)
+    asked = dialog or _dialog_of_cue(cue, view) if cue.state == "NEEDS_CONFIRMATION" else None
+    typed = view.box.text if view.box else None
+    return ScreenReading(says, tuple(other.name for other in others), cue, typed, asked)
 
 
-def _dialog_of_cue(cue: Cue, view: View) -> Dialog:
+def _dialog_of_cue(cue: Cue, view: ScreenView) -> Dialog:
     """Options that only the cue makes a dialog of, keys that lead on, a line to type, or just what the screen says."""
     seen = (read_choice(view.lines) if view.box is None else None) or read_notice(view.lines) or read_prompt(view.lines)
     if seen is not None:
@@ -203,14 +212,16 @@ def _filled(template: str, groups: Mapping[str, str]) -> str:
     return template
 
 
-def look_at(pack: Pack, screen: Screen) -> View:
+def look_at(pack: Pack, screen: Screen) -> ScreenView:
     lines = lines_of(screen.text)
     if pack.trim is not None:
         lines = tuple(pack.trim.sub("", line).rstrip() for line in lines)
     box = find_box(pack.composer, lines) if pack.composer else None
     if box is not None and box.width:
         lines = tuple(cut_cells(line, box.width).rstrip() for line in lines)
-    return View(screen, lines, box, _said(pack, lines, len(lines) if box is None else box.first), _dialog(pack, lines))
+    return ScreenView(
+        screen, lines, box, _said(pack, lines, len(lines) if box is None else box.first), _dialog(pack, lines)
+    )
 
 
 def _said(pack: Pack, lines: Sequence[str], end: int) -> Sequence[str]:

@@ -56,12 +56,6 @@ class Box:
     """Nothing is an input box of this form without its prompt."""
 
 
-def find_composer(shape: ComposerShape, lines: Sequence[str]) -> str | None:
-    """The text in the input box; None when there is no input box on the screen."""
-    box = find_box(shape, lines)
-    return None if box is None else box.text
-
-
 def find_box(shape: ComposerShape, lines: Sequence[str]) -> Box | None:
     box = _find_box(shape, lines)
     return find_box(shape.otherwise, lines) if box is None and shape.otherwise is not None else box

@@ -27,7 +27,7 @@ USUAL_LINES = 15
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ScreenView:
     """A screen with its places found."""
 
     screen: Screen
@@ -75,7 +75,7 @@ class InRegion:
     style: str = ""
     """What it looks like; where the colours are not known, it is not found."""
 
-    def found(self, view: View) -> Mapping[str, str] | None:
+    def found(self, view: ScreenView) -> Mapping[str, str] | None:
         lines = [line for line in view.region(self.region) if line.strip()]
         looked_at = lines[: self.lines] if self.region == "below" else lines[-self.lines :]
         for line in reversed(looked_at):
@@ -84,7 +84,7 @@ class InRegion:
                 return _groups(match)
         return None
 
-    def _looks_right(self, view: View, line: str, match: re.Match[str]) -> bool:
+    def _looks_right(self, view: ScreenView, line: str, match: re.Match[str]) -> bool:
         styled = [each for each in (view.screen.styled or "").split("\n")[-MOST_LINES:] if plain(each).rstrip() == line]
         return any(has_style(each, match.start(), match.end(), self.style) for each in styled)
 
@@ -93,7 +93,7 @@ class InRegion:
 class HasTitle:
     pattern: re.Pattern[str]
 
-    def found(self, view: View) -> Mapping[str, str] | None:
+    def found(self, view: ScreenView) -> Mapping[str, str] | None:
         match = self.pattern.search(view.screen.title[:LONGEST_LINE])
         return _groups(match) if match and view.screen.title else None
 
@@ -102,7 +102,7 @@ class HasTitle:
 class RunsCommand:
     names: frozenset[str]
 
-    def found(self, view: View) -> Mapping[str, str] | None:
+    def found(self, view: ScreenView) -> Mapping[str, str] | None:
         name = view.screen.command.removeprefix("-")
         known = name in self.names or (bool(name) and ANY in self.names)
         return {"command": name} if known else None
@@ -112,7 +112,7 @@ class RunsCommand:
 class CursorIs:
     place: str
 
-    def found(self, view: View) -> Mapping[str, str] | None:
+    def found(self, view: ScreenView) -> Mapping[str, str] | None:
         cursor, box = view.screen.cursor, view.box
         if cursor is None:
             return None
@@ -126,7 +126,7 @@ class CursorIs:
 class OnAlternateScreen:
     wanted: bool
 
-    def found(self, view: View) -> Mapping[str, str] | None:
+    def found(self, view: ScreenView) -> Mapping[str, str] | None:
         return {} if view.screen.alternate is self.wanted else None
 
 
@@ -134,7 +134,7 @@ class OnAlternateScreen:
 class ComposerIs:
     how: str
 
-    def found(self, view: View) -> Mapping[str, str] | None:
+    def found(self, view: ScreenView) -> Mapping[str, str] | None:
         box = view.box
         holds = {
             "present": box is not None,
@@ -179,7 +179,7 @@ class Cue:
     asks: Asks | None = None
     """For a dialog of the work: where it says what it asks for."""
 
-    def found(self, view: View) -> Mapping[str, str] | None:
+    def found(self, view: ScreenView) -> Mapping[str, str] | None:
         """The named groups of its patterns; None when the cue does not hold."""
         groups: dict[str, str] = {}
         for condition in self.when:

@@ -1,19 +1,15 @@
-"""Which of an agent's signals counts. Light on imports: the status line asks this every few seconds.
+"""Which of the assessments of a terminal counts. Light on imports: the status line asks this every few seconds.
 
-A signal is a mapping with `state`, `detail`, `confidence`, `source` and `at_unix`. What the agent itself tells, by its
-reports (`hook`) or a file of its own (`session`, `transcript`), outranks what its screen looks like, until the screen
-shows for sure what came after it: no CLI reports every failure, every dialog and every interrupt. Where they differ,
-that is told too.
+What the agent itself tells, by its reports (`hook`) or a file of its own (`session`, `transcript`), outranks what its
+screen looks like, until the screen shows for sure what came after it: no CLI reports every failure, every dialog and
+every interrupt. Where they differ, that is told too.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    Signal = Mapping[str, Any]
+    from llmc.core.screen.assessment import Assessment
 
 NOTHING_KNOWN = "UNKNOWN"
 OVER_BY_NOW = ("BUSY", "NEEDS_CONFIRMATION")
@@ -29,23 +25,33 @@ CONFIDENT = 0.85
 QUIET_AFTER_SECS = 60.0
 
 
-def fuse(hook: Signal | None, session: Signal | None, screen: Signal | None, now: float) -> dict[str, Any] | None:
-    """The signal that counts, with `disagreement`: the one that says otherwise, if there is one."""
-    told = told_by_agent(hook, session)
-    if told is None or _refines(told, screen):
-        return {**screen, "disagreement": None} if screen is not None else None
-    if screen is not None and is_overtaken(told, screen, now):
-        return {**screen, "disagreement": _reading(told)}
-    return {**told, "disagreement": _disagreement(told, screen)}
+def fuse(told: Assessment | None, screen: Assessment | None, now: float) -> Assessment | None:
+    """The one that counts, with `disagreement`: the other one, if that says otherwise."""
+    if told is None or screen is None:
+        only = told or screen
+        return None if only is None else {**only, "disagreement": None}
+    if _refines(told, screen):
+        return {**screen, "disagreement": None}
+    at = overtaken_at(told, screen)
+    if at is not None and now >= at:
+        return {**screen, "disagreement": _in_short(told)}
+    return {**told, "disagreement": _in_short(screen) if _disagrees(told, screen) else None}
 
 
-def is_contested(told: Signal, screen: Signal) -> bool:
+def told_by_agent(hook: Assessment | None, session: Assessment | None) -> Assessment | None:
+    if hook is None or session is None:
+        return hook or session
+    newer = _at(session) > _at(hook)
+    return session if newer and (hook["state"] in OVER_BY_NOW or session["state"] in OVER_BY_NOW) else hook
+
+
+def is_contested(told: Assessment, screen: Assessment) -> bool:
     """The screen shows for sure what the agent has not told, and it came later. It may be half drawn."""
     unmistakable = screen["state"] in UNMISTAKABLE or _shows_interrupt(told, screen)
     return unmistakable and screen["state"] != told["state"] and _is_confident(screen) and _at(screen) > _at(told)
 
 
-def overtaken_at(told: Signal, screen: Signal) -> float | None:
+def overtaken_at(told: Assessment, screen: Assessment) -> float | None:
     """From when on the screen counts instead, if it stays as it is; None: it does not."""
     if _is_answered(told, screen):
         return _since(screen)
@@ -60,65 +66,46 @@ def overtaken_at(told: Signal, screen: Signal) -> float | None:
     return None
 
 
-def _shows_interrupt(told: Signal, screen: Signal) -> bool:
+def _shows_interrupt(told: Assessment, screen: Assessment) -> bool:
     """The turn that was told of last is over, by somebody's key."""
     shown = (screen["state"], screen.get("detail")) == ("READY", INTERRUPTED)
     return shown and told["state"] in OVER_BY_NOW and _is_confident(screen)
 
 
-def _is_answered(told: Signal, screen: Signal) -> bool:
+def _is_answered(told: Assessment, screen: Assessment) -> bool:
     """Its work was seen to begin after it had asked: a screen from before the dialog has shown work for longer."""
     works_on = (told["state"], screen["state"]) == ("NEEDS_CONFIRMATION", "BUSY")
     return works_on and _is_confident(screen) and _since(screen) > _at(told)
 
 
-def is_overtaken(told: Signal, screen: Signal, now: float) -> bool:
-    at = overtaken_at(told, screen)
-    return _refines(told, screen) or (at is not None and now >= at)
-
-
-def told_by_agent(hook: Signal | None, session: Signal | None) -> Signal | None:
-    if hook is None or session is None:
-        return hook or session
-    newer = _at(session) > _at(hook)
-    return session if newer and (hook["state"] in OVER_BY_NOW or session["state"] in OVER_BY_NOW) else hook
-
-
-def _refines(told: Signal, screen: Signal | None) -> bool:
+def _refines(told: Assessment, screen: Assessment) -> bool:
     """Idle is an agent after an interrupt too, and, by a file of its own, after a failure: the screen says which."""
-    if screen is None or told["state"] != "READY":
+    if told["state"] != "READY":
         return False
     if screen["state"] == "READY":
         return screen.get("detail") == INTERRUPTED and _is_confident(screen) and bool(screen.get("lasting", True))
     return screen["state"] == "ERROR" and told.get("source") in OWN_FILES
 
 
-def _disagreement(told: Signal, screen: Signal | None) -> dict[str, Any] | None:
-    if screen is None or screen["state"] in (NOTHING_KNOWN, told["state"]) or _at(screen) <= _at(told):
-        return None
-    if not screen.get("lasting", True):
-        return None  # it may be half drawn
-    return _reading(screen)
+def _disagrees(told: Assessment, screen: Assessment) -> bool:
+    """Not where it may be half drawn."""
+    otherwise = screen["state"] not in (NOTHING_KNOWN, told["state"]) and _at(screen) > _at(told)
+    return otherwise and bool(screen.get("lasting", True))
 
 
-def _reading(signal: Signal) -> dict[str, Any]:
-    return {key: signal.get(key) for key in ("source", "state", "detail", "confidence", "at_unix")}
+def _in_short(said: Assessment) -> Assessment:
+    return {key: said.get(key) for key in ("source", "state", "detail", "confidence", "at_unix")}  # type: ignore[return-value]
 
 
-def signal(value: object) -> Signal | None:
-    """What a file holds, if it is a signal at all."""
-    return value if isinstance(value, dict) and isinstance(value.get("state"), str) else None
+def _at(said: Assessment) -> float:
+    return _number(said.get("at_unix"))
 
 
-def _at(signal: Signal) -> float:
-    return _number(signal.get("at_unix"))
-
-
-def _since(screen: Signal) -> float:
+def _since(screen: Assessment) -> float:
     return _number(screen.get("since_unix"))
 
 
-def _is_confident(screen: Signal) -> bool:
+def _is_confident(screen: Assessment) -> bool:
     return _number(screen.get("confidence")) >= CONFIDENT
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from llmc.core.display import one_line
 from llmc.core.masking import masked
-from llmc.core.screen.readiness import Opinion
+from llmc.core.screen.assessment import Assessment, assessment
 
 STATES = ("READY", "BUSY", "NEEDS_CONFIRMATION", "ERROR")
 MOST_LINES = 60
@@ -55,7 +55,7 @@ def question(model: str, text: str, cli: str, title: str) -> dict[str, Any]:
     }
 
 
-def read_answer(body: bytes) -> Opinion | None:
+def read_answer(body: bytes) -> Assessment | None:
     """None for anything but a proper answer."""
     try:
         content = json.loads(body)["choices"][0]["message"]["content"]
@@ -66,7 +66,7 @@ def read_answer(body: bytes) -> Opinion | None:
     if state not in STATES or not isinstance(summary, str) or not isinstance(actions, list):
         return None
     wanted = tuple(one_line(action, 200) for action in actions[:MOST_ACTIONS] if isinstance(action, str))
-    return Opinion(state, None, CONFIDENCE, one_line(summary, 200), wanted, "model", "model")
+    return assessment("model", state, one_line(summary, 200), wanted, confidence=CONFIDENCE)
 
 
 def _inner(content: str) -> str:
