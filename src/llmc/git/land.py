@@ -90,8 +90,10 @@ class Order:
     branch: str
     old: str
     """Where the branch has to be."""
+    new: str
+    """The commit itself: a name for it could be moved by an agent."""
     ref: str
-    """What names the new commit in LLMC's clone."""
+    """What keeps the new commit in LLMC's clone."""
     workers: tuple[str, ...] = ()
     title: str = ""
 
@@ -99,7 +101,7 @@ class Order:
 def prepare(git: Git, order: Order, now: float) -> Landing | Landed:
     """All that can be refused is refused here, and the new commit brought over; nothing else has changed yet."""
     source, branch = order.source, order.branch
-    new = require_commit(git, order.root, order.ref)
+    new = require_commit(git, order.root, order.new)
     if is_on_branch(git, source, branch, new):
         return Landed(branch, new, already=True)
     _expect_at(git, source, branch, order.old)

@@ -110,7 +110,7 @@ def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, b
     except (LlmcError, KeyboardInterrupt):
         _unstage(site, worker)
         raise
-    site.git.run(site.root.path, "update-ref", "-d", _work_ref(worker))
+    site.git.run(site.root.path, "update-ref", "--no-deref", "-d", _work_ref(worker))
     return made, plan.reviewed
 
 
@@ -213,8 +213,8 @@ def _carry_out(site: Site, worker: Worker, plan: AcceptPlan) -> str:
             case Validate() if step.commands:
                 _validate(site, worker, step, made)
             case MoveBranch():
-                source, root = site.config.repo.source, site.root.path
-                land(site, Order(source, root, step.branch, step.expected, _commit_ref(worker), (worker.name,), title))
+                source, ref, names = site.config.repo.source, _commit_ref(worker), (worker.name,)
+                land(site, Order(source, site.root.path, step.branch, step.expected, made, ref, names, title))
                 reached(Moment.ACCEPT_LANDED)
     return made
 
@@ -222,7 +222,7 @@ def _carry_out(site: Site, worker: Worker, plan: AcceptPlan) -> str:
 def _make_commit(site: Site, worker: Worker, step: MakeCommit) -> str:
     made = squash(site.git, site.root.path, step.tree, step.onto, step.author_commit, step.message)
     reached(Moment.ACCEPT_SQUASHED)
-    site.git.run(site.root.path, "update-ref", _commit_ref(worker), made)
+    site.git.run(site.root.path, "update-ref", "--no-deref", _commit_ref(worker), made)
     reached(Moment.ACCEPT_NOTED)
     return made
 
@@ -274,7 +274,7 @@ def _stage(site: Site, worker: Worker, made: str) -> None:
     task = worker.current_prompt
     make_backup(site.git, worker.worktree_path, worker.name, site.now(), reason="accept", task=task)
     reached(Moment.ACCEPT_BACKED_UP)
-    site.git.run(site.root.path, "update-ref", _work_ref(worker), f"refs/heads/{worker.branch}")
+    site.git.run(site.root.path, "update-ref", "--no-deref", _work_ref(worker), f"refs/heads/{worker.branch}")
     reset_in_place(site.git, worker.worktree_path, worker.branch, made)
     reached(Moment.ACCEPT_STAGED)
 
@@ -289,7 +289,7 @@ def _unstage(site: Site, worker: Worker) -> None:
     if branch_tip(git, root, worker.branch) in (work, made):
         make_backup(git, worker.worktree_path, worker.name, site.now(), safe_sha=made, reason="accept")
         reset_in_place(git, worker.worktree_path, worker.branch, work)
-    git.run(root, "update-ref", "-d", _work_ref(worker))
+    git.run(root, "update-ref", "--no-deref", "-d", _work_ref(worker))
 
 
 def _landed_before(site: Site, worker: Worker) -> str | None:
@@ -303,4 +303,4 @@ def _landed_before(site: Site, worker: Worker) -> str | None:
 
 def forget_accept(site: Site, worker: Worker) -> None:
     for ref in (_commit_ref(worker), _work_ref(worker)):
-        site.git.run(site.root.path, "update-ref", "-d", ref)
+        site.git.run(site.root.path, "update-ref", "--no-deref", "-d", ref)
