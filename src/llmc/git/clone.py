@@ -10,6 +10,7 @@ from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.own_view import has_view, is_current, view_of, write_view
 from llmc.git.parse import nul_fields
+from llmc.git.plain_refs import make_plain
 from llmc.git.repository import HEADS, branch_tip, common_dir, heads, require_commit, resolve, uses_lfs
 from llmc.git.runner import LONG, Git
 
@@ -188,6 +189,8 @@ def fetch_source(git: Git, source: str, root: str, branch: str) -> str:
         "--no-auto-maintenance",
     )
     refspecs = [f"+{HEADS}{branch}:{names}{branch}" for names in (UPSTREAM, TRACKING)]
+    for names in (UPSTREAM, TRACKING):
+        make_plain(git, root, names + branch)
     before = resolve(git, root, UPSTREAM + branch)
     done = git.run(root, *args, "--", source, *refspecs, check=False, timeout=LONG)
     # Two fetches at once: the slower one finds the ref already moved, which is all that it wanted.

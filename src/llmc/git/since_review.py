@@ -33,11 +33,11 @@ def _bounded(diff: str) -> str:
 
 def keep_reviewed(git: Git, root: str, worker: str, commit: str) -> None:
     """What was reviewed can be compared with for as long as the worker is there, whatever becomes of its branch."""
-    git.run(root, "update-ref", _ref(worker), commit)
+    git.run(root, "update-ref", "--no-deref", _ref(worker), commit)
 
 
 def forget_reviewed(git: Git, root: str, worker: str) -> None:
-    git.run(root, "update-ref", "-d", _ref(worker))
+    git.run(root, "update-ref", "--no-deref", "-d", _ref(worker))
 
 
 def _ref(worker: str) -> str:
