@@ -19,9 +19,9 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     names = named_workers(site, args, "nuke")
     _learn_what_landed(site)
-    losses = {name: describe_loss(site, site.worker(name)) for name in names}
-    losing = {name: loss for name, loss in losses.items() if loss}
     gone = {name: left for name in names if (left := not_kept(site, site.worker(name)))}
+    losses = {name: describe_loss(site, site.worker(name)) or gone.get(name) for name in names}
+    losing = {name: loss for name, loss in losses.items() if loss}
     if losing and not app.console.confirm(f"{_listed(losing)}. Remove them? {_promise(gone)}"):
         raise LlmcError(f"{_listed(losing)}; nothing was removed", f"say --yes to remove them. {_promise(gone)}")
     foreign = "".join(note_of_foreign(site, site.worker(name)) for name in names)

@@ -16,10 +16,16 @@ from llmc.git.parse import StatusEntry, Worktree, decode, parse_status, parse_wo
 from llmc.git.runner import Git
 
 HEADS = "refs/heads/"
+_DEEP = 4000
+"""Characters of a path with which the system opens no directory any more."""
 
 
 class NoBranchError(LlmcError):
     """The repository has no branch that LLMC could work on."""
+
+
+class TooDeepError(LlmcError):
+    """Git cannot tell what is in a worktree."""
 
 
 class Operation(StrEnum):
@@ -125,7 +131,13 @@ def status(git: Git, worktree: str) -> tuple[StatusEntry, ...]:
 
 def raw_status(git: Git, worktree: str, env: Mapping[str, str] | None = None) -> bytes:
     args = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-show-stash")
-    return git.run(worktree, "status", *args, env=env).out
+    done = git.run(worktree, "status", *args, env=env)
+    # Git leaves such a directory out with a mere warning, cut off before it says why: what is in there would be lost.
+    if any(b"could not open directory" in line and len(line) > _DEEP for line in done.err.splitlines()):
+        raise TooDeepError(
+            f"{worktree} has directories that are too deep for git to look into", "remove them by hand, then try again"
+        )
+    return done.out
 
 
 def list_worktrees(git: Git, repository: str) -> tuple[Worktree, ...]:
