@@ -14,6 +14,7 @@ from llmc.git.copying import bring_objects
 from llmc.git.failure import GitError
 from llmc.git.history import author_of, is_ancestor, is_on_branch
 from llmc.git.locks import SourceLockedError, locks_on, refusal
+from llmc.git.overlap import buried_submodules
 from llmc.git.parse import Worktree, encode, nul_fields, refused_files
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import HEADS, branch_tip, list_worktrees, operations, require_commit
@@ -110,6 +111,8 @@ def prepare(git: Git, order: Order, now: float) -> Landing | Landed:
         raise LandRefusedError(f"{new[:12]} is not based on {branch}", "rebase the work first")
     reached(Moment.ACCEPT_COPIED)
     checkout = checkout_of(git, source, branch)
+    if checkout is not None and (buried := buried_submodules(git, order.root, checkout, order.old, new)):
+        raise LocalChangesError(checkout, buried)
     staged = _staged(git, checkout, order.old) if checkout is not None else ()
     name = f"{now:.0f}-{secrets.token_hex(4)}"
     title, workers = order.title, order.workers
