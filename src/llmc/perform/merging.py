@@ -295,10 +295,25 @@ def _unstage(site: Site, worker: Worker) -> None:
 def _landed_before(site: Site, worker: Worker) -> str | None:
     """The commit that an earlier try of this very merge has put on the branch before it was cut short."""
     made = resolve(site.git, site.root.path, _commit_ref(worker))
-    if made is None:
+    if made is None or not _is_its_work(site, worker, made):
         return None
     tip = fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
     return made if is_ancestor(site.git, site.root.path, made, tip) else None
+
+
+def _is_its_work(site: Site, worker: Worker, made: str) -> bool:
+    """An agent can move the ref: only the work itself, on what the commit stands on, is taken for it."""
+    git, root = site.git, site.root.path
+    onto = resolve(git, root, f"{made}~1")
+    heads = (resolve(git, root, _work_ref(worker)), branch_tip(git, root, worker.branch))
+    return onto is not None and any(
+        head == made or _on_top(site, worker, onto, head) == tree_of(git, root, made) for head in heads if head
+    )
+
+
+def _on_top(site: Site, worker: Worker, onto: str, head: str) -> str | None:
+    base = own_base(site.git, site.root.path, onto, head, worker.base_sha)
+    return _joined(site, worker, onto, head, base, base == onto)[0] if base is not None else None
 
 
 def forget_accept(site: Site, worker: Worker) -> None:
