@@ -22,13 +22,13 @@ STOPPED_AT_BLOCKS = 16
 
 
 def begin(git: Git, source: str, root: str, branch: str, old: str, ref: str) -> Landing:
-    landing = prepare(git, Order(source, root, branch, old, ref), time.time())
+    landing = prepare(git, Order(source, root, branch, old, git.text(root, "rev-parse", ref), ref), time.time())
     assert isinstance(landing, Landing)
     return landing
 
 
 def land_now(git: Git, source: str, root: str, branch: str, old: str, ref: str) -> Landed:
-    landing = prepare(git, Order(source, root, branch, old, ref), time.time())
+    landing = prepare(git, Order(source, root, branch, old, git.text(root, "rev-parse", ref), ref), time.time())
     return landing if isinstance(landing, Landed) else land(git, root, landing)
 
 

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from pathlib import Path
 
 import pytest
 
-from llmc.git.backup import backup_branch, expire_backups, list_backups, make_backup, restore_backup
+from llmc.git.backup import BackupError, backup_branch, expire_backups, list_backups, make_backup, restore_backup
 from llmc.git.backup_record import Backup, expired, message_of, read_backup, ref_name
 from llmc.git.rebase import Rebased, continue_rebase, rebase_in_progress, rebase_onto
 from llmc.git.repository import branch_tip, current_branch
@@ -80,6 +81,21 @@ def test_a_mess_comes_back_exactly(git, root, worker, source):
     assert sorted(os.listdir(worker.path)) == [".git", "README"]
     restore_backup(git, worker.path, backup)
     assert picture(worker) == before
+
+
+@pytest.mark.lesson(47, "a backup is read back from where the promise says it is before anything goes")
+def test_a_backup_that_lost_a_file_on_its_way_is_none(git, root, worker, tmp_path, monkeypatch):
+    """As by a `git gc --prune=now` of another agent: until a ref names them, its objects belong to nobody."""
+    worker.write("dirty", "dirty\n")
+    blob = worker.run("hash-object", "dirty")
+    loose = Path(root.path, ".git/objects", blob[:2], blob[2:])
+    script = tmp_path / "bin" / "git"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\ncase "$*" in *commit-tree*) rm -f {loose};; esac\nexec {shutil.which("git")} "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(BackupError, match="is not complete"):
+        make_backup(git, worker.path, "adam", NOON)
 
 
 def test_taking_a_backup_touches_nothing(git, root, worker):

@@ -331,6 +331,31 @@ def test_a_submodule_moves_forward(world: World) -> None:
     assert world.in_source("status", "--porcelain") == " M lib", "its files are the user's to update"
 
 
+@table.add(Refused("has local changes that this work would overwrite: lib", "move or stash"))
+def a_file_would_take_the_place_of_a_submodule(w: World) -> None:
+    """Git itself would remove all that is in there."""
+    with_submodule(w)
+    (w.source / "lib" / "mine.txt").write_text("m\n")
+    w.in_worktree("rm", "--quiet", "--cached", "lib")
+    w.work({"lib": "a file\n"})
+
+
+@table.add(Refused("has local changes that this work would overwrite: lib", "move or stash"))
+def a_directory_would_take_the_place_of_a_submodule(w: World) -> None:
+    with_submodule(w)
+    (w.source / "lib" / "mine.txt").write_text("m\n")
+    w.in_worktree("rm", "--quiet", "--cached", "lib")
+    w.work({"lib/other.txt": "a file\n"})
+
+
+@table.add(Lands({"lib": "a file\n"}))
+def a_file_takes_the_place_of_an_empty_submodule(w: World) -> None:
+    with_submodule(w)
+    w.in_source("submodule", "--quiet", "deinit", "--force", "lib")
+    w.in_worktree("rm", "--quiet", "--cached", "lib")
+    w.work({"lib": "a file\n"})
+
+
 @table.add(Lands({"b.txt": "b\n"}))
 def contents_that_a_filter_changes(w: World) -> None:
     w.upstream({".gitattributes": "*.txt text eol=crlf\n"}, "Line ends")

@@ -60,6 +60,22 @@ def test_whitespace_is_a_change_too(world: World) -> None:
     assert "+    b()" in refused(world, "adam")
 
 
+def test_a_check_cannot_put_another_commit_in_its_place(world: World) -> None:
+    """Checks run what the agent has written, and LLMC's own names in the clone can be moved by it."""
+    script = world.story.place / "check.sh"
+    script.write_text(
+        f"#!/bin/sh\nset -e\ncd {world.story.root.git_dir}\nref=refs/llmc/accept/adam/commit\n"
+        'tree=$( (git ls-tree $ref; git ls-tree $ref README | sed "s/README/unseen.txt/") | git mktree)\n'
+        "git update-ref $ref $(git commit-tree -p $ref~1 -m unseen $tree)\n"
+    )
+    script.chmod(0o755)
+    world.config("repo.validate", f'["{script}"]')
+    reviewed(world)
+    made = world.story.json("accept", "adam")["commit"]
+    assert world.in_source("rev-parse", "main") == made
+    assert world.in_source("diff-tree", "-r", "--name-only", "main~1", "main") == "a.txt"
+
+
 def test_changed_takes_it_all_the_same_and_says_so(world: World) -> None:
     reviewed(world)
     amend(world, {"a.txt": "unseen\n"})

@@ -117,6 +117,17 @@ def test_an_accept_goes_on_where_it_ended(begun: World, moment: Moment) -> None:
     assert_accepted(begun, head, mine)
 
 
+def test_another_commit_is_not_taken_for_what_an_accept_has_landed(begun: World) -> None:
+    """Between the kill and the next try an agent can move the ref that names the commit."""
+    head, mine = begun.in_clone("rev-parse", "llmc/adam"), own_files(begun)
+    kill_at(begun, Moment.ACCEPT_BEGUN)
+    begun.in_clone("fetch", "--quiet", "origin")
+    begun.in_clone("update-ref", "refs/llmc/accept/adam/commit", "origin/main")
+    begun.story.llmc("accept", "adam")
+    assert begun.story.subjects()[-2:] == ["By hand", "Add a"]
+    assert_accepted(begun, head, mine)
+
+
 @pytest.mark.parametrize("moment", [*of("accept"), *CLEAN_UP])
 def test_an_accept_is_finished_by_whoever_looks(begun: World, moment: Moment) -> None:
     head, mine = begun.in_clone("rev-parse", "llmc/adam"), own_files(begun)

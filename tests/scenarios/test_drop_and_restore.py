@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from llmc.daemon.upkeep import Upkeep
 from llmc.git.backup import list_backups, make_backup
+from llmc.host.local import LocalHost
 from llmc.model import Session, Turn, Work
 from testing.world import Link, World, seen, write
 
@@ -124,6 +127,66 @@ def test_nuke_names_what_no_backup_can_keep(world: World) -> None:
     assert nested.exists()
     answer = world.story.json("nuke", "adam", "--yes")
     assert answer == {"removed": ["adam"], "not_kept": {"adam": "repositories of their own in vendor/lib/"}}
+
+
+def test_nuke_names_a_repository_around_tracked_files(world: World) -> None:
+    """Git itself passes over it without a word."""
+    world.story.git("init", "--quiet", cwd=str(world.worktree / "src"))
+    said = world.story.llmc("nuke", "adam", code=1)
+    assert "not of adam's repositories of their own in src/.git" in said.err
+    assert world.story.json("nuke", "adam", "--yes")["not_kept"] == {"adam": "repositories of their own in src/.git"}
+
+
+def test_nuke_names_a_submodule_with_commits_of_its_own(world: World) -> None:
+    """They would go with the worktree, though the commit that points at them is kept, or has even landed."""
+    library = world.story.place / "library"
+    library.mkdir()
+    world.story.git("init", "--quiet", cwd=str(library))
+    world.story.git("commit", "--quiet", "--allow-empty", "-m", "First", cwd=str(library))
+    world.in_source("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    world.in_source("commit", "--quiet", "-m", "Add a library")
+    world.story.llmc("reset", "adam", "--yes")
+    world.in_worktree("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+    inside = str(world.worktree / "lib")
+    world.story.git("commit", "--quiet", "--allow-empty", "-m", "Only here", cwd=inside)
+    world.in_worktree("commit", "--quiet", "--all", "-m", "The work")
+    world.to_review()
+    world.story.llmc("accept", "adam")
+    said = world.story.llmc("nuke", "adam", code=1)
+    assert "not of adam's repositories of their own in lib" in said.err
+
+
+def test_contents_that_no_filter_suits_are_kept_as_they_are(world: World) -> None:
+    write(world.worktree, {".gitattributes": "*.txt working-tree-encoding=UTF-16\n", "new.txt": "no byte order mark\n"})
+    world.story.llmc("nuke", "adam", "--yes")
+    (backup,) = list_backups(world.story.site.git, world.story.root.path, "adam")
+    assert world.in_clone("cat-file", "blob", f"{backup.ref}:new.txt") == "no byte order mark"
+
+
+def _directories_in_each_other(place: Path, depth: int) -> None:
+    inner = os.open(place, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=inner)
+        outer, inner = inner, os.open("d", os.O_RDONLY, dir_fd=inner)
+        os.close(outer)
+    os.close(os.open("precious", os.O_CREAT, dir_fd=inner))
+    os.close(inner)
+
+
+def test_nuke_removes_directories_however_deep_they_are(world: World) -> None:
+    _directories_in_each_other(world.worktree, 1500)
+    world.story.llmc("nuke", "adam", "--yes")
+    (backup,) = list_backups(world.story.site.git, world.story.root.path, "adam")
+    assert backup.dirty[0].endswith("d/precious")
+    assert not world.worktree.exists()
+
+
+def test_nothing_is_removed_that_is_too_deep_for_git_to_see(world: World) -> None:
+    _directories_in_each_other(world.worktree, 3000)
+    said = world.story.llmc("nuke", "adam", "--yes", code=1)
+    assert "too deep for git to look into" in said.err
+    assert world.worktree.exists()
+    LocalHost().remove_tree(str(world.worktree / "d"))
 
 
 def test_a_reset_leaves_repositories_inside_the_worktree_alone(world: World) -> None:

@@ -145,6 +145,26 @@ def _grafted(agent: Agent) -> None:
     agent.info("grafts", f"{tip}\n{first}\n")
 
 
+def _cut_off(agent: Agent) -> None:
+    """The work looks as if it had no history."""
+    (agent.clone / "shallow").write_text(agent.git("rev-parse", "HEAD") + "\n")
+
+
+def _hidden_refs(agent: Agent) -> None:
+    for name in ("transfer.hideRefs", "uploadpack.hideRefs"):
+        agent.config(name, "refs/llmc")
+
+
+def _unknown_format(agent: Agent) -> None:
+    agent.config("core.repositoryFormatVersion", "99")
+
+
+def _alias_of_the_source(agent: Agent) -> None:
+    """LLMC's own names for the user's branch stand for the worker's: bringing them up to date would move that."""
+    for name in ("refs/remotes/origin/main", "refs/llmc/upstream/main", "refs/llmc/reviewed/adam"):
+        agent.git("symbolic-ref", name, "refs/heads/llmc/adam")
+
+
 def _diff_settings(agent: Agent) -> None:
     for name, value in (("diff.noprefix", "true"), ("diff.orderFile", "/dev/null"), ("color.ui", "always")):
         agent.config(name, value)
@@ -175,6 +195,10 @@ CONFIGURED: tuple[Callable[[Agent], None], ...] = (
     _another_worktree,
     _replaced,
     _grafted,
+    _cut_off,
+    _hidden_refs,
+    _unknown_format,
+    _alias_of_the_source,
     _diff_settings,
     _moved_origin,
 )

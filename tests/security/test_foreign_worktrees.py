@@ -53,6 +53,24 @@ def _record_gone(story: Story, worktree: Path) -> None:
     shutil.rmtree(Path(story.root.git_dir, "worktrees", "adam"))
 
 
+def _link_in_the_record(story: Story, worktree: Path) -> None:
+    """Git leaves a rebase by emptying this directory, and follows the link."""
+    Path(story.root.git_dir, "worktrees", "adam", "rebase-merge").symlink_to(story.repository)
+
+
+def _records_linked_away(story: Story, worktree: Path) -> None:
+    records = Path(story.root.git_dir, "worktrees")
+    shutil.move(records, story.place / "records")
+    records.symlink_to(story.place / "records")
+
+
+def _another_workers_branch(story: Story, worktree: Path) -> None:
+    sha = _git(worktree, "rev-parse", "HEAD")
+    _git(worktree, "checkout", "--quiet", "--detach")
+    _git(worktree, "symbolic-ref", "refs/heads/llmc/adam", "refs/heads/llmc/bert")
+    assert _git(worktree, "rev-parse", "HEAD") == sha
+
+
 FOREIGN: tuple[Callable[[Story, Path], None], ...] = (
     _own_repository,
     _the_users_repository,
@@ -61,6 +79,8 @@ FOREIGN: tuple[Callable[[Story, Path], None], ...] = (
     _nothing,
     _record_linked_away,
     _record_gone,
+    _link_in_the_record,
+    _another_workers_branch,
 )
 ids = pytest.mark.parametrize("replace", FOREIGN, ids=lambda each: each.__name__.strip("_"))
 
@@ -145,6 +165,46 @@ def test_the_doctor_finds_and_repairs_it(
     assert (worktree / "dirty.txt").read_text() == "dirty\n"
     assert story.git("log", "-1", "--format=%s", cwd=str(worktree)) == "Work"
     assert others() == before
+
+
+@pytest.mark.parametrize("words", [("nuke", "adam"), ("reset", "adam"), ("doctor", "--repair")])
+def test_records_that_are_elsewhere_stay_as_they_are(story: Story, words: tuple[str, ...]) -> None:
+    worktree = _prepare(story, _records_linked_away)
+    records = story.place / "records"
+    before = {path: path.read_bytes() for path in records.rglob("*") if path.is_file()}
+    story.llmc(*words, "--yes")
+    assert {path: path.read_bytes() for path in records.rglob("*") if path.is_file()} == before
+    if words[0] == "doctor":
+        assert (worktree / "dirty.txt").read_text() == "dirty\n"
+    else:
+        assert _kept(story, story.json("undo", "--list")[0]["ref"], "dirty.txt") == "dirty"
+
+
+def test_a_file_in_place_of_a_worktree_is_kept(story: Story) -> None:
+    for words in (("doctor", "--repair", "--yes"), ("nuke", "adam", "--yes")):
+        if words[0] == "doctor":
+            story.begin("adam", "bert")
+        worktree = Path(story.worker("adam").worktree_path)
+        shutil.rmtree(worktree)
+        worktree.write_text(f"what {words[0]} finds\n")
+        story.llmc(*words)
+        kept = [path.read_text() for path in Path(story.root.path, "aside").glob("*/adam")]
+        assert f"what {words[0]} finds\n" in kept
+
+
+def test_undo_moves_no_branch_of_another_worker(story: Story) -> None:
+    """Agents can write commits that look like backups."""
+    story.begin("adam", "bert")
+    story.commit_as("adam", "work.txt", "the work\n", "Work")
+    berts = story.commit_as("bert", "berts.txt", "of bert's\n", "Work of bert's")
+    story.llmc("reset", "adam", "--yes")
+    ref, clone = story.json("undo", "--list")[0]["ref"], Path(story.root.git_dir)
+    words = _git(clone, "log", "-1", "--format=%B", ref).replace("llmc/adam", "llmc/bert")
+    forged = _git(clone, "commit-tree", "-p", f"{ref}^1", "-m", words, f"{ref}^{{tree}}")
+    _git(clone, "update-ref", ref, forged)
+    story.llmc("undo", "adam", "--yes")
+    assert _git(clone, "rev-parse", "llmc/bert") == berts
+    assert Path(story.worker("adam").worktree_path, "work.txt").read_text() == "the work\n"
 
 
 @pytest.mark.parametrize("verb", ["accept", "rebase"])

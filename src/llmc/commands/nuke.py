@@ -21,8 +21,8 @@ def run(app: App, args: Namespace) -> Result:
     names = named_workers(site, args, "nuke")
     tip = _learn_what_landed(site)
     losses = {name: find_loss(site, site.worker(name)) for name in names}
-    losing = {name: loss.words for name, loss in losses.items() if loss.words}
     gone = {name: loss.not_kept for name, loss in losses.items() if loss.not_kept}
+    losing = {name: loss.words or loss.not_kept for name, loss in losses.items() if loss.words or loss.not_kept}
     if losing and not app.console.confirm(f"{_listed(losing)}. Remove them? {_promise(gone)}"):
         raise LlmcError(f"{_listed(losing)}; nothing was removed", f"say --yes to remove them. {_promise(gone)}")
     foreign = "".join(note_of_foreign(site, site.worker(name)) for name in names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
+from dataclasses import replace
 
 from llmc.app import App
 from llmc.care.acting import acting_for
@@ -49,7 +50,8 @@ def run(app: App, args: Namespace) -> Result:
         reached(Moment.UNDO_BACKED_UP)
         backup = named or _cut_short(site, backups, name) or _newest_other(site, backups, present, name)
         site.ledger.note(name, site.now(), BEGUN, backup.ref)
-        restore_backup(site.git, worker.worktree_path, backup)
+        # Whatever the backup's own words are: an agent can write such a commit, too.
+        restore_backup(site.git, worker.worktree_path, replace(backup, branch=worker.branch))
         reached(Moment.UNDO_RESTORED)
         site.ledger.note(name, site.now(), DONE, f"restored {backup.ref}")
         if backup.task:

@@ -10,6 +10,7 @@ from llmc.git.backup_record import NAMESPACE, Backup, expired, message_of, read_
 from llmc.git.failure import GitError
 from llmc.git.hidden import whole_status
 from llmc.git.history import is_ancestor
+from llmc.git.inner_repositories import repositories_passed_over
 from llmc.git.own_view import WORKTREES
 from llmc.git.parse import StatusEntry, StatusKind, WorktreeStatus, decode, encode
 from llmc.git.rebase import rebase_in_progress
@@ -77,9 +78,10 @@ def backup_commit(
     return _store(git, root, plan, f"{sha}^{{tree}}", [sha])
 
 
-def left_out_of_backup(entries: Iterable[StatusEntry]) -> tuple[str, ...]:
+def left_out_of_backup(git: Git, worktree: str, entries: Iterable[StatusEntry]) -> tuple[str, ...]:
     """Repositories inside the worktree, submodules with changes too: git cannot keep their files in another one."""
-    return tuple(each.path for each in entries if _is_nested(each) or each.inner)
+    seen = tuple(each.path for each in entries if _is_nested(each) or each.inner)
+    return tuple(dict.fromkeys((*seen, *repositories_passed_over(git, worktree))))
 
 
 def same_content(git: Git, root: str, one: Backup, other: Backup) -> bool:
@@ -105,7 +107,11 @@ def _look(
         branch=branch,
         branch_sha=head if seen.branch == branch else branch_tip(git, worktree, branch) or head,
         dirty=tuple(each.path for each in dirty if each.path not in nested),
-        left_out=(*nested, *(each.path for each in dirty if each.inner)),
+        left_out=(
+            *nested,
+            *(each.path for each in dirty if each.inner),
+            *repositories_passed_over(git, worktree),
+        ),
         has_files=bool(dirty or operations(git, worktree)),
     )
 
@@ -139,7 +145,7 @@ def _store(git: Git, cwd: str, plan: Backup, tree: str, parents: list[str]) -> B
     sha = _commit(git, cwd, tree, parents, message_of(plan), plan.at_unix)
     for number in range(1, _ATTEMPTS):
         ref = ref_name(plan.worker, plan.at_unix, number)
-        done = git.run(cwd, "update-ref", "--stdin", stdin=f"create {ref} {sha}\n".encode(), check=False)
+        done = git.run(cwd, "update-ref", "--no-deref", "--stdin", stdin=f"create {ref} {sha}\n".encode(), check=False)
         if done.ok:
             _read_back(git, cwd, ref, sha, parents)
             return replace(plan, ref=ref, sha=sha)
@@ -156,6 +162,10 @@ def _read_back(git: Git, cwd: str, ref: str, sha: str, parents: list[str]) -> No
     wanted = [f"{sha} commit", *(f"{parent} commit" for parent in parents)]
     if [answers[0], *answers[2:]] != wanted or not answers[1].endswith(" tree"):
         raise BackupError(f"{ref} cannot be read back from {root}", "nothing was changed; run `llmc doctor`")
+    # Whoever clears the clone up in this moment (`git gc --prune=now`) sees new objects that nothing names yet.
+    whole = git.run(root, "rev-list", "--objects", "--quiet", ref, "--not", parents[0], "--", check=False, timeout=LONG)
+    if not whole.ok:
+        raise BackupError(f"{ref} is not complete: {whole.complaint}", "nothing was changed; try again")
 
 
 def _commit(git: Git, cwd: str, tree: str, parents: list[str], message: str, at_unix: float) -> str:
@@ -208,5 +218,5 @@ def expire_backups(git: Git, root: str, keep_days: float, keep_count: int, now: 
     gone = expired(list_backups(git, root), keep_days, keep_count, now)
     if gone:
         orders = "".join(f"delete {each.ref} {each.sha}\n" for each in gone)
-        git.run(root, "update-ref", "--stdin", stdin=orders.encode())
+        git.run(root, "update-ref", "--no-deref", "--stdin", stdin=orders.encode())
     return gone

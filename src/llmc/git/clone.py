@@ -10,6 +10,7 @@ from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.own_view import has_view, is_current, view_of, write_view
 from llmc.git.parse import nul_fields
+from llmc.git.plain_refs import make_plain
 from llmc.git.repository import HEADS, branch_tip, common_dir, heads, require_commit, uses_lfs
 from llmc.git.runner import LONG, Git
 
@@ -188,6 +189,8 @@ def fetch_source(git: Git, source: str, root: str, branch: str) -> str:
         "--no-auto-maintenance",
     )
     refspecs = [f"+{HEADS}{branch}:{names}{branch}" for names in (UPSTREAM, TRACKING)]
+    for names in (UPSTREAM, TRACKING):
+        make_plain(git, root, names + branch)
     done = git.run(root, *args, "--", source, *refspecs, check=False, timeout=LONG)
     # Two fetches at once: the slower one finds the ref already moved, which is all that it wanted.
     if not done.ok and "cannot lock ref" in done.complaint:
@@ -204,7 +207,7 @@ def same_or_fetched(git: Git, source: str, root: str, branch: str, tip: str | No
 
 def note_moved(git: Git, source: str, root: str, branch: str, old: str, new: str) -> None:
     """After LLMC itself has moved the user's branch to a commit of the clone: what a fetch would do, without one."""
-    orders = "".join(f"update {names}{branch} {new} {old}\n" for names in (UPSTREAM, TRACKING))
+    orders = "".join(f"option no-deref\nupdate {names}{branch} {new} {old}\n" for names in (UPSTREAM, TRACKING))
     if not git.run(root, "update-ref", "--stdin", stdin=orders.encode(), check=False).ok:
         fetch_source(git, source, root, branch)  # somebody else did meanwhile
 

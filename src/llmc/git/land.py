@@ -12,10 +12,11 @@ from llmc.errors import LlmcError
 from llmc.git.copying import bring_objects
 from llmc.git.failure import GitError
 from llmc.git.history import author_of, is_ancestor
+from llmc.git.local_changes import buried_submodules
 from llmc.git.locks import SourceLockedError, locks_on, refusal
 from llmc.git.parse import Worktree, encode, nul_fields, refused_files
 from llmc.git.rebase import rebase_in_progress
-from llmc.git.repository import HEADS, branch_tip, list_worktrees, lookup, operations, require_commit
+from llmc.git.repository import HEADS, branch_tip, list_worktrees, lookup, operations
 from llmc.git.runner import LONG, Git
 from llmc.git.take_back import MARK, has_landed, settle_landing
 from llmc.host.faults import Moment, reached
@@ -90,8 +91,10 @@ class Order:
     branch: str
     old: str
     """Where the branch has to be."""
+    new: str
+    """The commit itself: a name for it could be moved by an agent."""
     ref: str
-    """What names the new commit in LLMC's clone."""
+    """What keeps the new commit in LLMC's clone."""
     workers: tuple[str, ...] = ()
     title: str = ""
 
@@ -99,7 +102,7 @@ class Order:
 def prepare(git: Git, order: Order, now: float) -> Landing | Landed:
     """All that can be refused is refused here, and the new commit brought over; nothing else has changed yet."""
     source, branch = order.source, order.branch
-    new = require_commit(git, order.root, order.ref)
+    new = order.new
     tip, known = lookup(git, source, f"{HEADS}{branch}^{{commit}}", f"{new}^{{commit}}")
     if tip and known and is_ancestor(git, source, known, tip):
         return Landed(branch, new, already=True)
@@ -110,6 +113,8 @@ def prepare(git: Git, order: Order, now: float) -> Landing | Landed:
         raise LandRefusedError(f"{new[:12]} is not based on {branch}", "rebase the work first")
     reached(Moment.ACCEPT_COPIED)
     checkout = checkout_of(git, source, branch)
+    if checkout is not None and (buried := buried_submodules(git, order.root, checkout, order.old, new)):
+        raise LocalChangesError(checkout, buried)
     staged = _staged(git, checkout, order.old) if checkout is not None else ()
     name = f"{now:.0f}-{secrets.token_hex(4)}"
     title, workers = order.title, order.workers

@@ -8,6 +8,7 @@ from __future__ import annotations
 from llmc.git.parse import nul_fields
 from llmc.git.repository import status
 from llmc.git.runner import Git
+from llmc.host.entries import holds_anything
 from llmc.values import dataclass
 
 _SUBMODULE = "160000"
@@ -25,30 +26,50 @@ class Overlap:
 @dataclass(frozen=True, slots=True)
 class _Change:
     path: str
-    is_new: bool
+    old_mode: str
     mode: str
     sha: str
+
+    @property
+    def is_new(self) -> bool:
+        return self.old_mode == _NONE
+
+    @property
+    def ends_submodule(self) -> bool:
+        return self.old_mode == _SUBMODULE != self.mode
 
 
 def overlap(git: Git, root: str, checkout: str, old: str, new: str) -> Overlap:
     """`old` and `new` are commits or trees that `root` knows; the checkout's repository need not have them yet."""
-    changes = _changes(git, root, old, new)
+    every = _changes(git, root, old, new)
+    # Git moves submodules without looking into them.
+    changes = [change for change in every if _SUBMODULE not in (change.old_mode, change.mode)]
     local = [entry.path for entry in status(git, checkout)]
     touched = [change for change in changes if change.path in set(local)]
     blocking = {change.path for change in touched}
     blocking |= {path for change in changes if change.is_new and (path := _occupied(git, checkout, change.path))}
     blocking -= _already_staged(git, checkout, touched)
+    blocking |= _buried(checkout, every)
     return Overlap(tuple(path for path in local if path not in blocking), tuple(sorted(blocking)))
 
 
+def buried_submodules(git: Git, root: str, checkout: str, old: str, new: str) -> tuple[str, ...]:
+    """Submodules in the checkout whose place files take: git removes all that is in there, and asks nobody."""
+    return tuple(sorted(_buried(checkout, _changes(git, root, old, new))))
+
+
+def _buried(checkout: str, changes: list[_Change]) -> set[str]:
+    ended = [change for change in changes if change.ends_submodule and holds_anything(f"{checkout}/{change.path}")]
+    added = [change.path for change in changes if change.mode not in (_NONE, _SUBMODULE)]
+    return {each.path for each in ended if any(path == each.path or path.startswith(f"{each.path}/") for path in added)}
+
+
 def _changes(git: Git, root: str, old: str, new: str) -> list[_Change]:
-    """All but submodules: git moves those without looking into them."""
     fields = nul_fields(git.run(root, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).out)
     found = []
     for raw, path in zip(fields[::2], fields[1::2], strict=True):
         old_mode, new_mode, _old, new_sha, _status = raw.removeprefix(":").split(" ")
-        if _SUBMODULE not in (old_mode, new_mode):
-            found.append(_Change(path, old_mode == _NONE, new_mode, new_sha))
+        found.append(_Change(path, old_mode, new_mode, new_sha))
     return found
 
 

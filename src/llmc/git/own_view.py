@@ -17,7 +17,9 @@ from llmc.host.base import Host
 DIRECTORY = "run/git"
 WORKTREES = ".worktrees"
 SHARED_DIRECTORIES = ("objects", "refs", "logs", "worktrees", "rr-cache", "lfs")
-SHARED_FILES = ("packed-refs", "shallow")
+SHARED_FILES = ("packed-refs",)
+_SHALLOW = "shallow"
+"""Where the history was cut off when the clone was made. What is written there later would cut off more of it."""
 SHARED = frozenset(("objects", "refs", "packed-refs", "worktrees", "config", "info"))
 """What is one for all worktrees, of the names that LLMC asks for."""
 _MADE_FROM = "made-from"
@@ -52,9 +54,13 @@ def view_of(root: str) -> str:
     return f"{root}/{DIRECTORY}"
 
 
+def records_of(root: str) -> str:
+    return f"{root}/.git/worktrees"
+
+
 def record_of(root: str, name: str) -> str:
     """Where git keeps HEAD, index and unfinished operations of a worker's worktree."""
-    return f"{root}/.git/worktrees/{name}"
+    return f"{records_of(root)}/{name}"
 
 
 def places(host: Host, cwd: str) -> dict[str, str]:
@@ -109,6 +115,9 @@ def write_view(
     host.write(f"{unfinished}/HEAD", b"ref: refs/heads/llmc-view\n")
     for name, content in info:
         host.write(f"{unfinished}/info/{name}", content)
+    shallow = host.read(f"{view_of(root)}/{_SHALLOW}") if has_view(host, root) else host.read(f"{root}/.git/{_SHALLOW}")
+    if shallow:
+        host.write(f"{unfinished}/{_SHALLOW}", shallow)
     host.write(f"{unfinished}/{_MADE_FROM}", encode(made_from) + b"\n" + (host.read(made_from) or b""))
     host.write(f"{unfinished}/config", encode(config_text({**settings, **DEAF})))
     host.remove_tree(view_of(root))

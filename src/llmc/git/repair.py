@@ -7,12 +7,13 @@ import re
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.history import is_ancestor
-from llmc.git.own_view import record_of
+from llmc.git.own_view import record_of, records_of
 from llmc.git.parse import decode, encode
+from llmc.git.plain_refs import make_plain
 from llmc.git.repository import HEADS, branch_tip, operations, resolve
 from llmc.git.runner import LONG, Git
 from llmc.git.worktree import make_worktree, point_at_record, quit_operations, remove_worktree, worktree_path
-from llmc.git.worktree_identity import foreign_git, has_whole_record, points_at_record
+from llmc.git.worktree_identity import foreign_git, has_whole_record, points_at_record, recorded_head
 
 _PACKED = re.compile(rb"#.*|\^?[0-9a-f]{40,64}|[0-9a-f]{40,64} refs/\S+")
 _SHA = re.compile(r"[0-9a-f]{40,64}")
@@ -103,11 +104,17 @@ def make_ours(git: Git, root: str, name: str, branch: str, keep: str) -> str:
         raise MendingError(f"{path} is a link to another place", f"remove the link, then `llmc restart {name}`")
     kept = []
     if not has_whole_record(git.host, root, name):
+        head = recorded_head(git.host, root, name)
+        if git.host.read_link(records_of(root)) is not None:
+            kept += _set_aside(git, records_of(root), f"{keep}/worktrees")
         kept += _set_aside(git, record, f"{keep}/{name}.record")
-        git.host.write(f"{record}/HEAD", encode(f"ref: {HEADS}{branch}\n"))
+        # Commits that are on no branch stay within reach of the backup that follows.
+        is_commit = head is not None and _SHA.fullmatch(head) and resolve(git, root, head)
+        git.host.write(f"{record}/HEAD", encode(f"{head if is_commit else f'ref: {HEADS}{branch}'}\n"))
     if not points_at_record(git.host, root, name):
         kept += _set_aside(git, f"{path}/.git", f"{keep}/{name}.git")
     point_at_record(git.host, root, name)
+    make_plain(git, root, HEADS + branch)
     if not git.host.exists(f"{record}/index"):
         git.run(path, "reset", "--quiet", timeout=LONG)
     return f"{why}; " + (f"what was there is kept in {' and '.join(kept)}" if kept else "it is LLMC's again")

@@ -16,10 +16,16 @@ from llmc.git.runner import Git
 from llmc.values import dataclass
 
 HEADS = "refs/heads/"
+_DEEP = 4000
+"""Characters of a path with which the system opens no directory any more."""
 
 
 class NoBranchError(LlmcError):
     """The repository has no branch that LLMC could work on."""
+
+
+class TooDeepError(LlmcError):
+    """Git cannot tell what is in a worktree."""
 
 
 class Operation(StrEnum):
@@ -111,7 +117,7 @@ def branch_tip(git: Git, cwd: str, branch: str) -> str | None:
 
 def forget_refs(git: Git, root: str, *refs: str) -> None:
     """Those that there are."""
-    git.run(root, "update-ref", "--stdin", stdin=encode("".join(f"delete {ref}\n" for ref in refs)))
+    git.run(root, "update-ref", "--stdin", stdin=encode("".join(f"option no-deref\ndelete {ref}\n" for ref in refs)))
 
 
 def heads(git: Git, root: str) -> dict[str, str]:
@@ -133,7 +139,13 @@ def status(git: Git, worktree: str) -> tuple[StatusEntry, ...]:
 
 def raw_status(git: Git, worktree: str, env: Mapping[str, str] | None = None) -> bytes:
     args = ("--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", "--no-renames")
-    return git.run(worktree, "status", *args, "--no-show-stash", env=env).out
+    done = git.run(worktree, "status", *args, "--no-show-stash", env=env)
+    # Git leaves such a directory out with a mere warning, cut off before it says why: what is in there would be lost.
+    if any(b"could not open directory" in line and len(line) > _DEEP for line in done.err.splitlines()):
+        raise TooDeepError(
+            f"{worktree} has directories that are too deep for git to look into", "remove them by hand, then try again"
+        )
+    return done.out
 
 
 def list_worktrees(git: Git, repository: str) -> tuple[Worktree, ...]:

@@ -33,7 +33,7 @@ def _bounded(diff: str) -> str:
 
 def keep_reviewed(git: Git, root: str, worker: str, commit: str) -> None:
     """What was reviewed can be compared with for as long as the worker is there, whatever becomes of its branch."""
-    git.run(root, "update-ref", reviewed_ref(worker), commit)
+    git.run(root, "update-ref", "--no-deref", reviewed_ref(worker), commit)
 
 
 def reviewed_ref(worker: str) -> str:

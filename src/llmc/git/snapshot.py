@@ -10,7 +10,9 @@ import posixpath
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from llmc.git.failure import GitError
 from llmc.git.hidden import hidden_files, reveal
+from llmc.git.own_view import SHARED_DIRECTORIES, SHARED_FILES
 from llmc.git.parse import decode, encode
 from llmc.git.repository import git_paths
 from llmc.git.runner import LONG, Git
@@ -82,8 +84,24 @@ def _files_tree(git: Git, worktree: str, scratch: str, left_out: tuple[str, ...]
     specs = [":/", *(f":(top,literal,exclude){path.rstrip('/')}" for path in left_out)]
     pathspecs = b"".join(encode(spec) + b"\0" for spec in specs)
     add = ("add", "--all", "--sparse", "--no-ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
-    git.run(worktree, *_EXACT, *add, stdin=pathspecs, env=temporary, timeout=LONG)
+    try:
+        git.run(worktree, *_EXACT, *add, stdin=pathspecs, env=temporary, timeout=LONG)
+    except GitError:
+        # A filter or an encoding that these contents do not suit: then they are kept as they are.
+        unfiltered = temporary | _without_attributes(git, worktree, scratch)
+        git.run(worktree, *_EXACT, *add, stdin=pathspecs, env=unfiltered, timeout=LONG)
     return git.text(worktree, "write-tree", env=temporary)
+
+
+def _without_attributes(git: Git, worktree: str, scratch: str) -> dict[str, str]:
+    """A common directory like LLMC's own where no attribute changes contents: those in `info` overrule all others."""
+    view, plain = posixpath.dirname(git_paths(git, worktree, "config")[0]), f"{scratch}/plain"
+    git.host.make_dir(f"{plain}/info")
+    for name in ("HEAD", "config", *SHARED_DIRECTORIES, *SHARED_FILES):
+        git.host.make_link(f"{view}/{name}", f"{plain}/{name}")
+    git.host.write(f"{plain}/info/exclude", git.host.read(f"{view}/info/exclude") or b"")
+    git.host.write(f"{plain}/info/attributes", b"* -text -ident !eol !filter !working-tree-encoding\n")
+    return {"GIT_COMMON_DIR": plain}
 
 
 def _state_tree(git: Git, worktree: str, scratch: str) -> str:

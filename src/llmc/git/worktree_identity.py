@@ -1,16 +1,19 @@
-"""Whether a worktree is still the one that LLMC made for its worker. Reads three small files and starts no process."""
+"""Whether a worktree is still the one that LLMC made for its worker. Reads a few small files and starts no process."""
 
 from __future__ import annotations
 
 import re
 
 from llmc.errors import LlmcError
-from llmc.git.own_view import record_of
+from llmc.git.own_view import record_of, records_of
 from llmc.git.parse import decode
+from llmc.git.plain_refs import is_alias
 from llmc.host.base import Host
 
 _POINTER = "gitdir: "
 _HEAD = re.compile(r"ref: refs/heads/\S+|[0-9a-f]{40,64}")
+_SUBMODULES = "modules"
+"""Repositories that LLMC's own git does not work in."""
 _LONGEST = 8192
 """More than any path. What is longer, or has no length, such as a named pipe, is not read at all."""
 
@@ -35,19 +38,30 @@ def foreign_git(host: Host, root: str, name: str) -> str | None:
         return "its directory is gone"
     if host.read_link(worktree) is not None:
         return "its directory is a link to another place"
-    return _wrong_pointer(host, worktree, record_of(root, name)) or _wrong_record(host, root, name)
+    wrong = _wrong_pointer(host, worktree, record_of(root, name)) or _wrong_record(host, root, name)
+    if wrong is None and is_alias(host, root, f"refs/heads/llmc/{name}"):
+        return "its branch is only another name for somebody else's"
+    return wrong
 
 
 def points_at_record(host: Host, root: str, name: str) -> bool:
     return _wrong_pointer(host, _worktree(root, name), record_of(root, name)) is None
 
 
+def recorded_head(host: Host, root: str, name: str) -> str | None:
+    """What the clone's record says is checked out; None where it is not the clone's or says nothing."""
+    record = record_of(root, name)
+    if any(host.read_link(path) is not None for path in (records_of(root), record, f"{record}/HEAD")):
+        return None
+    line = _line(host, f"{record}/HEAD")
+    return line if _HEAD.fullmatch(line) else None
+
+
 def has_whole_record(host: Host, root: str, name: str) -> bool:
     """Whether the clone's record can be used once it names the right places again."""
     record = record_of(root, name)
-    is_own = host.is_dir(record) and host.read_link(record) is None
-    plain = all(host.read_link(f"{record}/{each}") is None for each in ("HEAD", "index", "logs", "refs"))
-    return is_own and plain and _HEAD.fullmatch(_line(host, f"{record}/HEAD")) is not None
+    # Git makes no links there, and what it empties, such as `rebase-merge`, it empties through a link as well.
+    return recorded_head(host, root, name) is not None and not host.has_links(record, _SUBMODULES)
 
 
 def _worktree(root: str, name: str) -> str:

@@ -102,6 +102,9 @@ class Host(Protocol):
     def read_link(self, path: str) -> str | None:
         """Where the symlink points; None when the path is no symlink."""
 
+    def has_links(self, path: str, leave_out: str) -> bool:
+        """Whether there is a symlink anywhere in the directory tree, apart from what is in `leave_out` of it."""
+
     def make_link(self, target: str, path: str) -> None:
         """A symlink at `path`, where nothing may be."""
 

@@ -66,5 +66,14 @@ def remove_if_empty(path: str) -> bool:
     return True
 
 
+def holds_anything(path: str) -> bool:
+    """Whether it is a directory with something in it."""
+    try:
+        with os.scandir(path) as found:
+            return next(found, None) is not None
+    except OSError:
+        return False
+
+
 def _open_as_it_is(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

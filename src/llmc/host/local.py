@@ -24,6 +24,7 @@ from llmc.host.line_process import TalkingProgram
 from llmc.host.processes import descendants, end_all, family, kill
 
 PIPES_CLOSE_WITHIN_SECS = 1.0
+REMOVED_WITHIN_SECS = 1800.0
 
 
 class ProgramMissingError(LlmcError):
@@ -103,15 +104,31 @@ class LocalHost:
 
     def remove_tree(self, path: str) -> None:
         if Path(path).is_dir() and not Path(path).is_symlink():
-            shutil.rmtree(path)
+            self._remove_directory(path)
         else:
             Path(path).unlink(missing_ok=True)
+
+    def _remove_directory(self, path: str) -> None:
+        try:
+            shutil.rmtree(path)
+        except RecursionError:  # some thousand directories in each other
+            done = self.run(["rm", "-rf", "--", path], timeout=REMOVED_WITHIN_SECS)
+            if not done.ok:
+                raise OSError(done.complaint) from None
 
     def real_path(self, path: str) -> str:
         return str(Path(path).resolve())
 
     def read_link(self, path: str) -> str | None:
         return str(Path(path).readlink()) if Path(path).is_symlink() else None
+
+    def has_links(self, path: str, leave_out: str) -> bool:
+        for folder, directories, files in os.walk(path):
+            if any(os.path.islink(os.path.join(folder, name)) for name in (*directories, *files)):
+                return True
+            if folder == path:
+                directories[:] = [name for name in directories if name != leave_out]
+        return False
 
     def make_link(self, target: str, path: str) -> None:
         os.symlink(target, path)

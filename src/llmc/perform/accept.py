@@ -219,8 +219,8 @@ def _carry_out(site: Site, worker: Worker, plan: AcceptPlan) -> str:
             case Validate() if step.commands:
                 _validate(site, worker, step, made)
             case MoveBranch():
-                source, root = site.config.repo.source, site.root.path
-                land(site, Order(source, root, step.branch, step.expected, _commit_ref(worker), (worker.name,), title))
+                source, ref, names = site.config.repo.source, _commit_ref(worker), (worker.name,)
+                land(site, Order(source, site.root.path, step.branch, step.expected, made, ref, names, title))
                 reached(Moment.ACCEPT_LANDED)
     return made
 
@@ -229,7 +229,7 @@ def _make_commit(site: Site, worker: Worker, step: MakeCommit) -> str:
     git, root = site.git, site.root.path
     made = squash(git, root, step.tree, step.onto, step.author_commit, step.message, signed=step.signed)
     reached(Moment.ACCEPT_SQUASHED)
-    git.run(root, "update-ref", _commit_ref(worker), made)
+    git.run(root, "update-ref", "--no-deref", _commit_ref(worker), made)
     reached(Moment.ACCEPT_NOTED)
     return made
 
@@ -281,7 +281,7 @@ def _stage(site: Site, worker: Worker, made: str) -> None:
     task = worker.current_prompt
     make_backup(site.git, worker.worktree_path, worker.name, site.now(), reason="accept", task=task)
     reached(Moment.ACCEPT_BACKED_UP)
-    site.git.run(site.root.path, "update-ref", _work_ref(worker), f"refs/heads/{worker.branch}")
+    site.git.run(site.root.path, "update-ref", "--no-deref", _work_ref(worker), f"refs/heads/{worker.branch}")
     reset_in_place(site.git, worker.worktree_path, worker.branch, made)
     reached(Moment.ACCEPT_STAGED)
 
@@ -302,7 +302,7 @@ def _unstage(site: Site, worker: Worker) -> str | None:
 def _landed_before(site: Site, worker: Worker) -> str | None:
     """The commit that an earlier try of this very merge has put on the branch before it was cut short."""
     made = resolve(site.git, site.root.path, _commit_ref(worker))
-    if made is None:
+    if made is None or not _is_its_work(site, worker, made):
         return None
     tip = fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
     return made if is_ancestor(site.git, site.root.path, made, tip) else None
@@ -310,3 +310,24 @@ def _landed_before(site: Site, worker: Worker) -> str | None:
 
 def accept_refs(worker: Worker) -> tuple[str, str]:
     return _commit_ref(worker), _work_ref(worker)
+
+
+def _is_its_work(site: Site, worker: Worker, made: str) -> bool:
+    """An agent can move the ref: only the work itself, on what the commit stands on, is taken for it."""
+    git, root = site.git, site.root.path
+    onto, tree, *heads = lookup(
+        git,
+        root,
+        f"{made}~1^{{commit}}",
+        f"{made}^{{tree}}",
+        f"{_work_ref(worker)}^{{commit}}",
+        f"refs/heads/{worker.branch}^{{commit}}",
+    )
+    return onto is not None and any(head == made or _on_top(site, worker, onto, head) == tree for head in heads if head)
+
+
+def _on_top(site: Site, worker: Worker, onto: str, head: str) -> str | None:
+    """The tree that merging this work onto that commit gives, if it does."""
+    base = own_base(site.git, site.root.path, onto, head, worker.base_sha)
+    (head_tree,) = lookup(site.git, site.root.path, f"{head}^{{tree}}")
+    return _joined(site, worker, onto, head, head_tree, base)[0] if base.sha else None

@@ -22,7 +22,7 @@ from llmc.model import Step, Worker
 from llmc.perform.accept import accept_refs
 from llmc.perform.conflicts import asked_to_resolve
 from llmc.perform.sessions import end_session, end_strays
-from llmc.perform.worktrees import carry_ignored_files, make_it_ours
+from llmc.perform.worktrees import carry_ignored_files, make_it_ours, put_file_aside
 from llmc.site import Site
 from llmc.store.own_directory import is_own_directory
 
@@ -116,6 +116,7 @@ def remove(site: Site, worker: Worker, tip: str | None) -> None:
         landed = _landed(site, tip)
         make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=landed, reason="nuke", task=task)
     else:
+        put_file_aside(site, worker)
         backup_branch(site.git, site.root.path, worker.name, site.now(), worker.branch, "nuke", task)
     reached(Moment.NUKE_BACKED_UP)
     remove_worktree(site.git, site.root.path, worker.name)

@@ -27,9 +27,20 @@ def make_it_ours(site: Site, worker: Worker) -> None:
         site.ledger.note(worker.name, site.now(), "worktree.foreign", words)
 
 
+def put_file_aside(site: Site, worker: Worker) -> str:
+    """A file where the worktree was is no worktree, and yet somebody's. Where it is now, in words."""
+    path, kept = worker.worktree_path, f"{site.root.aside(site.now())}/{worker.name}"
+    if not site.host.exists(path) or site.host.is_dir(path) or site.host.read_link(path) is not None:
+        return ""
+    site.host.move(path, kept)
+    words = f"a file was in place of its worktree, and is kept in {kept}"
+    site.ledger.note(worker.name, site.now(), "worktree.foreign", words)
+    return f"; {words}"
+
+
 def restore_worktree(site: Site, worker: Worker) -> str:
     """Makes it again from the branch. What is kept elsewhere of it, in words. The caller acts for the worker."""
-    kept = _keep_head(site, worker.name, worker.branch)
+    kept = put_file_aside(site, worker) + _keep_head(site, worker.name, worker.branch)
     make_worktree_again(site.git, site.root.path, worker.name, worker.branch)
     carry_ignored_files(site, worker.worktree_path)
     return kept

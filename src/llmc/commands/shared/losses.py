@@ -24,6 +24,7 @@ class Loss:
 def find_loss(site: Site, worker: Worker) -> Loss:
     parts = []
     entries: tuple[StatusEntry, ...] = ()
+    nested: tuple[str, ...] = ()
     if work_ahead(site, worker) is not None:
         parts.append("commits that are not merged")
     if site.host.is_dir(worker.worktree_path):
@@ -32,9 +33,9 @@ def find_loss(site: Site, worker: Worker) -> Loss:
             parts.append(f"a worktree that is not LLMC's any more ({foreign})")
         if _can_be_asked(site, worker):
             entries = whole_status(site.git, worker.worktree_path).entries
+            nested = left_out_of_backup(site.git, worker.worktree_path, entries)
         if entries:
             parts.append(f"{len(entries)} uncommitted file{'s' if len(entries) != 1 else ''}")
-    nested = left_out_of_backup(entries)
     return Loss(" and ".join(parts), f"repositories of their own in {some_files(nested)}" if nested else "")
 
 
