@@ -295,7 +295,7 @@ def test_backup_works_where_strict_line_ends_would_refuse(git, root, worker, sou
 
 
 def test_windows_line_ends_of_a_checkout_come_back(git, root, source):
-    root.run("config", "core.autocrlf", "true")
+    root.run("config", "--global", "core.autocrlf", "true")
     worker = root.worker("baker")
     assert worker.file("README").read_bytes() == b"one\r\ntwo\r\nthree\r\n"
     worker.write("mixed", "a\r\nb\n")
