@@ -9,14 +9,14 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
-from llmc.core.diagnose import Checked, checked
 from llmc.core.display import plain
-from llmc.core.findings import Finding, counted
-from llmc.core.kinds import ERROR, Severity
-from llmc.core.repairs import is_repairable
+from llmc.doctor.diagnose import Checked, checked
+from llmc.doctor.findings import Finding, counted
+from llmc.doctor.kinds import ERROR, Severity
+from llmc.doctor.look import look_twice
+from llmc.doctor.repairs import is_repairable
 from llmc.errors import WrongWordsError
 from llmc.model import Json
-from llmc.observe.health import look_twice
 from llmc.root import Root, RootMissingError
 
 

@@ -6,9 +6,9 @@ from llmc.agents.registry import BUILT_IN
 from llmc.app import App
 from llmc.commands.shared.result import Result
 from llmc.config import Config, load_config, parse_config
-from llmc.core.agent_check import Trial, Verdict
 from llmc.core.display import one_line
-from llmc.perform.canary import try_agent
+from llmc.doctor.agent_check import Trial, Verdict
+from llmc.doctor.canary import try_agent
 from llmc.root import Root
 from llmc.store.config_file import default_config_text
 

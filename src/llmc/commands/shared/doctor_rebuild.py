@@ -9,10 +9,10 @@ from llmc.app import App
 from llmc.commands.shared.doctor_repair import NobodyToAskError, means_for
 from llmc.commands.shared.result import Result
 from llmc.core.display import one_line
-from llmc.core.rebuild import Rebuilt, rebuilt
+from llmc.doctor.carry_out import save_rebuilt
+from llmc.doctor.rebuild import Rebuilt, rebuilt
 from llmc.errors import LlmcError
 from llmc.model import State
-from llmc.perform.repairs import save_rebuilt
 from llmc.root import Root
 from llmc.store.codec import StateError
 from llmc.store.state_file import StateFile

@@ -11,17 +11,17 @@ from llmc.care.catch_up import catch_up
 from llmc.commands.doctor import as_data, is_well, told, verdict
 from llmc.commands.shared.recovery_choices import choose_orphan, choose_recovery
 from llmc.commands.shared.result import Result
-from llmc.core.diagnose import checked
 from llmc.core.display import plain
-from llmc.core.findings import Finding
-from llmc.core.health import Health
-from llmc.core.repairs import Do, Repair, repairs_for
+from llmc.doctor.carry_out import Repaired, carry_out
+from llmc.doctor.diagnose import checked
+from llmc.doctor.findings import Finding
+from llmc.doctor.health import Health
+from llmc.doctor.look import look_twice
+from llmc.doctor.means import Means
+from llmc.doctor.remains import find_remains, find_remains_of, look_for_mending
+from llmc.doctor.repairs import Do, Repair, repairs_for
 from llmc.errors import LlmcError
 from llmc.model import Json
-from llmc.observe.health import look_twice
-from llmc.observe.remains import find_remains, find_remains_of, look_for_mending
-from llmc.perform.means import Means
-from llmc.perform.repairs import Repaired, carry_out
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.state_file import StateFile

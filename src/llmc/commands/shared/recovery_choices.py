@@ -5,13 +5,13 @@ from __future__ import annotations
 from llmc.app import App
 from llmc.commands.shared.text_input import editor_words
 from llmc.core.display import age
-from llmc.core.health import Found, Health
 from llmc.core.names import name_problem
-from llmc.core.rebuild import backup_is_current
-from llmc.core.repairs import Do
+from llmc.doctor.health import Found, Health
+from llmc.doctor.means import Means
+from llmc.doctor.rebuild import backup_is_current
+from llmc.doctor.repairs import Do
 from llmc.errors import LlmcError
 from llmc.host.terminal import run_in_terminal
-from llmc.perform.means import Means
 from llmc.store.codec import StateError
 from llmc.store.state_file import StateFile
 

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from llmc.config import Config, load_config
-from llmc.core.repairs import Repair
+from llmc.doctor.means import Means
+from llmc.doctor.repairs import Repair
 from llmc.errors import LlmcError
 from llmc.git.clone import REMOTE, TRACKING, UPSTREAM, clone_source, fetch_source, make_view
 from llmc.git.parse import decode
@@ -14,7 +15,6 @@ from llmc.git.repair import MendingError, mend_clone, mend_ref
 from llmc.git.repository import common_dir
 from llmc.git.runner import Git
 from llmc.host.process_search import works_in
-from llmc.perform.means import Means
 from llmc.store.config_file import default_config_text
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmc.core.display import age
-from llmc.core.findings import Finding, finding
-from llmc.core.health import Absent, Broken, Clone, Found, RootHealth, SourceLock, StateFacts
+from llmc.doctor.findings import Finding, finding
+from llmc.doctor.health import Absent, Broken, Clone, Found, RootHealth, SourceLock, StateFacts
 
 BRANCHES = "llmc/"
 SESSIONS = "llmc-"

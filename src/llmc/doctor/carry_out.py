@@ -9,13 +9,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from llmc.core.lifecycle import events as ev
-from llmc.core.mending import careful, mended, without_error
-from llmc.core.rebuild import rebuilt
-from llmc.core.repairs import Do, Repair
+from llmc.doctor import repair_git, repair_landings, repair_worktrees
+from llmc.doctor.means import Means, change_worker
+from llmc.doctor.mending import careful, mended, without_error
+from llmc.doctor.rebuild import rebuilt
+from llmc.doctor.repairs import Do, Repair
 from llmc.errors import LlmcError
 from llmc.model import State, Worker
-from llmc.perform import repair_git, repair_landings, repair_worktrees
-from llmc.perform.means import Means, change_worker
 from llmc.perform.sessions import end_strays
 from llmc.perform.steps import Settled, decide_and_run, settle
 from llmc.store.event_log import EventLog, LoggedEvent

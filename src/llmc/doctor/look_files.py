@@ -11,7 +11,8 @@ from types import MappingProxyType
 
 from llmc.agents.packs import broken_packs
 from llmc.config import Config, ConfigError, load_config
-from llmc.core.health import (
+from llmc.core.lifecycle.clocks import is_future, newest_time
+from llmc.doctor.health import (
     Absent,
     Answer,
     Broken,
@@ -23,7 +24,6 @@ from llmc.core.health import (
     Space,
     StateFacts,
 )
-from llmc.core.lifecycle.clocks import is_future, newest_time
 from llmc.root import Root
 from llmc.store.bad_reports import BAD
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, parse

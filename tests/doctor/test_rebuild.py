@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from llmc.core.agent_check import Check, Trial, Verdict, check_version
 from llmc.core.program import version_in
-from llmc.core.rebuild import Logged, Remains, backup_is_current, rebuilt
 from llmc.core.screen.classify import Pack
+from llmc.doctor.agent_check import Check, Trial, Verdict, check_version
+from llmc.doctor.rebuild import Logged, Remains, backup_is_current, rebuilt
 from llmc.model import Session, State, Step, Turn, Work, Worker
 
 NOW = 1_800_000_000.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmc.core.display import age
-from llmc.core.findings import Finding, counted, finding, some
-from llmc.core.health import Absent, Answer, Broken, Found, Health, Newer, RootHealth, StateFacts, Unknown, Version
-from llmc.core.kinds import ERROR, WARNING
+from llmc.doctor.findings import Finding, counted, finding, some
+from llmc.doctor.health import Absent, Answer, Broken, Found, Health, Newer, RootHealth, StateFacts, Unknown, Version
+from llmc.doctor.kinds import ERROR, WARNING
 
 LOW_BYTES = 100 << 20
 FULL_BYTES = 5 << 20

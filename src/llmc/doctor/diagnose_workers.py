@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmc.core.display import age, one_line
-from llmc.core.findings import Finding, counted, finding, some
-from llmc.core.health import Absent, Daemon, Found, RootHealth, StateFacts, WorkerHealth
-from llmc.core.kinds import NOTE
+from llmc.doctor.findings import Finding, counted, finding, some
+from llmc.doctor.health import Absent, Daemon, Found, RootHealth, StateFacts, WorkerHealth
+from llmc.doctor.kinds import NOTE
 from llmc.model import Session, Work, Worker
 
 WAITING_SECS = 60.0

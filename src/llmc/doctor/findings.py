@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from llmc.core.kinds import Kind, Severity
-from llmc.core.kinds_machine import MACHINE_KINDS
-from llmc.core.kinds_repository import REPOSITORY_KINDS
-from llmc.core.kinds_workers import WORKER_KINDS
+from llmc.doctor.kinds import Kind, Severity
+from llmc.doctor.kinds_machine import MACHINE_KINDS
+from llmc.doctor.kinds_repository import REPOSITORY_KINDS
+from llmc.doctor.kinds_workers import WORKER_KINDS
 
 
 @dataclass(frozen=True, slots=True)

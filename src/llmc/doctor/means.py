@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from llmc.core.mending import Seen
-from llmc.core.rebuild import Remains
+from llmc.doctor.mending import Seen
+from llmc.doctor.rebuild import Remains
 from llmc.host.base import Host
 from llmc.model import State, Worker
 from llmc.root import Root

@@ -10,7 +10,7 @@ from typing import TypeVar
 from llmc.agents.base import program_of
 from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.config import Config
-from llmc.core.health import (
+from llmc.doctor.health import (
     Absent,
     AgentFacts,
     Answer,
@@ -22,15 +22,15 @@ from llmc.core.health import (
     WorkerHealth,
     WorktreeRecord,
 )
+from llmc.doctor.look_git import missing_commits
+from llmc.doctor.look_probe import given, probe
+from llmc.doctor.look_records import look_at_spool
 from llmc.git.repository import operations, status
 from llmc.git.runner import Git
 from llmc.git.worktree_identity import foreign_git
 from llmc.host.base import Host
 from llmc.host.processes import is_running
 from llmc.model import Worker
-from llmc.observe.health_git import missing_commits
-from llmc.observe.health_probe import given, probe
-from llmc.observe.health_records import look_at_spool
 from llmc.root import Root
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core.diagnose import checked, diagnose
-from llmc.core.findings import KINDS, TOPICS, codes_table, finding
-from llmc.core.health import (
+from llmc.doctor.diagnose import checked, diagnose
+from llmc.doctor.findings import KINDS, TOPICS, codes_table, finding
+from llmc.doctor.health import (
     SUBJECTS,
     Absent,
     Broken,
@@ -29,7 +29,7 @@ from llmc.core.health import (
     WorkerHealth,
     WorktreeRecord,
 )
-from llmc.core.kinds import NOTE
+from llmc.doctor.kinds import NOTE
 from llmc.model import Session, Step, Work, Worker
 
 NOW = 1_800_000_000.0

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from llmc.config import Config
-from llmc.core.health import Absent, Answer, Broken, Clone, Found, Source, WorktreeRecord
+from llmc.doctor.health import Absent, Answer, Broken, Clone, Found, Source, WorktreeRecord
 from llmc.git.clone import REMOTE, UPSTREAM
 from llmc.git.failure import GitError
 from llmc.git.parse import decode

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from llmc.core.findings import Finding
+from llmc.doctor.findings import Finding
 
 
 class Do(StrEnum):

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from llmc.cli.main import main
-from llmc.core.findings import KINDS
+from llmc.doctor.findings import KINDS
 from llmc.git.clone import fetch_source
 from llmc.model import Session, Step, Work
 from llmc.store.lock import FileLock, is_held

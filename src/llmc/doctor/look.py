@@ -8,17 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from llmc.core.diagnose import diagnose
-from llmc.core.findings import Finding
-from llmc.core.health import Absent, Answer, Broken, Clone, Found, Health, RootHealth, StateFacts, Unknown, Version
-from llmc.core.kinds import NOTE
-from llmc.errors import LlmcError
-from llmc.git.runner import MINIMUM as GIT_MINIMUM
-from llmc.git.runner import Git
-from llmc.host.base import Host
-from llmc.host.local import ProgramHungError, ProgramMissingError
-from llmc.model import Worker
-from llmc.observe.health_files import (
+from llmc.doctor.diagnose import diagnose
+from llmc.doctor.findings import Finding
+from llmc.doctor.health import Absent, Answer, Broken, Clone, Found, Health, RootHealth, StateFacts, Unknown, Version
+from llmc.doctor.kinds import NOTE
+from llmc.doctor.look_files import (
     find_broken_packs,
     find_directories,
     find_open_paths,
@@ -30,12 +24,18 @@ from llmc.observe.health_files import (
     look_at_state,
     read_settings,
 )
-from llmc.observe.health_git import look_at_clone, look_at_following, look_at_lfs, look_at_source
-from llmc.observe.health_landings import find_landings, find_source_locks
-from llmc.observe.health_probe import both, given, probe
-from llmc.observe.health_records import find_unreadable, look_at_daemon, names_acted_for
-from llmc.observe.health_remains import find_broken_refs, find_git_locks, find_left_over, find_strays
-from llmc.observe.health_workers import Surroundings, look_at_agents, look_at_terminals, look_at_workers
+from llmc.doctor.look_git import look_at_clone, look_at_following, look_at_lfs, look_at_source
+from llmc.doctor.look_landings import find_landings, find_source_locks
+from llmc.doctor.look_probe import both, given, probe
+from llmc.doctor.look_records import find_unreadable, look_at_daemon, names_acted_for
+from llmc.doctor.look_remains import find_broken_refs, find_git_locks, find_left_over, find_strays
+from llmc.doctor.look_workers import Surroundings, look_at_agents, look_at_terminals, look_at_workers
+from llmc.errors import LlmcError
+from llmc.git.runner import MINIMUM as GIT_MINIMUM
+from llmc.git.runner import Git
+from llmc.host.base import Host
+from llmc.host.local import ProgramHungError, ProgramMissingError
+from llmc.model import Worker
 from llmc.root import Root
 from llmc.tmux.server import MINIMUM as TMUX_MINIMUM
 from llmc.tmux.server import Tmux

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from llmc.core.health import Answer, Found, Unknown
+from llmc.doctor.health import Answer, Found, Unknown
 from llmc.errors import LlmcError
 
 B = TypeVar("B")

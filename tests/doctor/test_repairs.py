@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llmc.core.findings import KINDS, Finding
-from llmc.core.kinds import Severity
 from llmc.core.lifecycle.effects import Deliver, Purpose, StartSession, to_step
-from llmc.core.mending import Seen, careful, mended, without_error
-from llmc.core.repairs import Do, Repair, is_repairable, repairs_for
+from llmc.doctor.findings import KINDS, Finding
+from llmc.doctor.kinds import Severity
+from llmc.doctor.mending import Seen, careful, mended, without_error
+from llmc.doctor.repairs import Do, Repair, is_repairable, repairs_for
 from llmc.model import State, Step, Work, Worker
 
 NOW = 1_800_000_000.0

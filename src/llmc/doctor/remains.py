@@ -15,10 +15,11 @@ from llmc.core.lifecycle.events import (
     TurnEnded,
     WorkRejected,
 )
-from llmc.core.mending import Seen
 from llmc.core.names import name_problem
-from llmc.core.rebuild import Logged, Remains
 from llmc.core.screen.classify import Screen, read_screen
+from llmc.doctor.look_git import missing_commits
+from llmc.doctor.mending import Seen
+from llmc.doctor.rebuild import Logged, Remains
 from llmc.errors import LlmcError
 from llmc.git.clone import fetch_source
 from llmc.git.history import merge_base, merged_elsewhere
@@ -28,7 +29,6 @@ from llmc.git.repository import branch_tip, heads, raw_status, status
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import State, Work, Worker
 from llmc.observe.branches import upstream_tip
-from llmc.observe.health_git import missing_commits
 from llmc.site import Site
 from llmc.store.event_log import EventLogError
 from llmc.tmux.parsing import Pane

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.core.kinds import ERROR, NOTE, WARNING, Kind
+from llmc.doctor.kinds import ERROR, NOTE, WARNING, Kind
 
 WORKER_KINDS = (
     Kind(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from llmc.core.repairs import Repair
+from llmc.doctor.means import Means
+from llmc.doctor.repairs import Repair
 from llmc.errors import LlmcError
 from llmc.git.land import place_of
 from llmc.git.locks import locks_on, remove_left
 from llmc.perform.landing import LANDING, settle_landings, settled_words
-from llmc.perform.means import Means
 from llmc.store.lock import FileLock
 
 

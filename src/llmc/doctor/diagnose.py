@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from llmc.core.diagnose_machine import dotted, machine_findings, root_findings, size
-from llmc.core.diagnose_remains import remains_findings
-from llmc.core.diagnose_repository import repository_findings
-from llmc.core.diagnose_workers import worker_findings
-from llmc.core.findings import KINDS, TOPICS, Finding, counted, finding, some
-from llmc.core.health import SUBJECTS, Found, Health, RootHealth, Unknown, WorkerHealth
-from llmc.core.kinds import ERROR, NOTE, Severity
+from llmc.doctor.diagnose_machine import dotted, machine_findings, root_findings, size
+from llmc.doctor.diagnose_remains import remains_findings
+from llmc.doctor.diagnose_repository import repository_findings
+from llmc.doctor.diagnose_workers import worker_findings
+from llmc.doctor.findings import KINDS, TOPICS, Finding, counted, finding, some
+from llmc.doctor.health import SUBJECTS, Found, Health, RootHealth, Unknown, WorkerHealth
+from llmc.doctor.kinds import ERROR, NOTE, Severity
 
 ORDER = tuple(Severity)
 REQUIRED = frozenset(("git", "tmux", "root", "settings", "state", "clone"))

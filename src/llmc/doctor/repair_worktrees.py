@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from llmc.core.lifecycle import events as ev
-from llmc.core.mending import needs_person
 from llmc.core.names import name_problem
-from llmc.core.rebuild import rebuilt
-from llmc.core.repairs import Repair
+from llmc.doctor.means import Means, change_worker
+from llmc.doctor.mending import needs_person
+from llmc.doctor.rebuild import rebuilt
+from llmc.doctor.repairs import Repair
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, list_backups, make_backup
 from llmc.git.clone import UPSTREAM
@@ -18,7 +19,6 @@ from llmc.git.worktree import delete_branch, find_worktree, remove_worktree, res
 from llmc.host.processes import end_tree
 from llmc.model import Worker
 from llmc.perform.branches import forget_files, forget_locks
-from llmc.perform.means import Means, change_worker
 from llmc.perform.steps import decide_and_run
 from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site

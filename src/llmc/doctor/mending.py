@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from llmc.core.diagnose_remains import late_timers
 from llmc.core.lifecycle.clocks import not_after
 from llmc.core.lifecycle.effects import LASTING, Deliver
+from llmc.doctor.diagnose_remains import late_timers
 from llmc.model import Evidence, State, Work, Worker
 
 SIGNAL = "doctor.repair"

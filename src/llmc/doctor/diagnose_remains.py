@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmc.core.display import age
-from llmc.core.findings import Finding, counted, finding, some
-from llmc.core.health import Found, RootHealth, StateFacts
+from llmc.doctor.findings import Finding, counted, finding, some
+from llmc.doctor.health import Found, RootHealth, StateFacts
 from llmc.model import Session, Worker
 
 LONGEST_TIMER_SECS = 86_400.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.core.kinds import ERROR, NOTE, WARNING, Kind
+from llmc.doctor.kinds import ERROR, NOTE, WARNING, Kind
 
 MACHINE_KINDS = (
     Kind("git-missing", ERROR, "programs", "git is not installed", "install git {minimum} or later"),

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from llmc.core.health import Answer, Found, GitLock, StateFacts, Stray, Terminal, Unknown
 from llmc.core.lifecycle.clocks import elapsed, is_older
+from llmc.doctor.health import Answer, Found, GitLock, StateFacts, Stray, Terminal, Unknown
+from llmc.doctor.look_git import missing_commits
 from llmc.git.parse import decode
 from llmc.git.runner import Git
 from llmc.host.process_search import marked_processes, works_in
-from llmc.observe.health_git import missing_commits
 from llmc.root import Root
 from llmc.store.lock import is_held
 from llmc.store.own_directory import is_own_directory

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from llmc.core.health import Absent, Answer, Daemon, Found, Spool, Unreadable
 from llmc.core.lifecycle.clocks import elapsed
+from llmc.doctor.health import Absent, Answer, Daemon, Found, Spool, Unreadable
 from llmc.errors import LlmcError
 from llmc.root import Root
 from llmc.store.landing_journal import LandingJournal

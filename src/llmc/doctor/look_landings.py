@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from llmc.config import Config
-from llmc.core.health import Answer, Found, SourceLock, Unknown
 from llmc.core.landing.journal import Landing
+from llmc.doctor.health import Answer, Found, SourceLock, Unknown
 from llmc.git.land import place_of
 from llmc.git.locks import locks_on
 from llmc.git.runner import Git

@@ -16,11 +16,11 @@ from types import MappingProxyType
 from llmc.agents.base import Agent, program_of
 from llmc.agents.registry import agent_named
 from llmc.config import Config, WorkerOptions
-from llmc.core.agent_check import Check, Trial, Verdict, check_version
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import Deliver, Purpose, StartSession, to_step
 from llmc.core.lifecycle.policy import Policy
 from llmc.core.program import InstalledProgram
+from llmc.doctor.agent_check import Check, Trial, Verdict, check_version
 from llmc.errors import LlmcError
 from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.host.base import Host
