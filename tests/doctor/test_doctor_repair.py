@@ -1,4 +1,4 @@
-"""`llmc doctor --repair` on real roots with real damage: it is mended, and no work is lost."""
+"""`llmc doctor --repair` on real roots with real damage: it is repaired, and no work is lost."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_a_person_chooses_how_the_state_comes_back(root, adam, number, left):
     assert code == 0, said
 
 
-def test_a_person_mends_the_state_in_the_editor(root, adam, tmp_path, monkeypatch):
+def test_a_person_fixes_the_state_in_the_editor(root, adam, tmp_path, monkeypatch):
     good = Path(root.path, "state.json").read_text()
     (tmp_path / "good").write_text(good)
     editor = tmp_path / "editor"
@@ -662,7 +662,7 @@ def test_steps_and_reports_that_nobody_takes(repaired, root):
     assert list(Path(root.spool("adam")).glob("*.json")) == []
 
 
-def test_what_only_a_person_can_mend_is_left_and_said(doctor, root, adam, source):
+def test_what_only_a_person_can_fix_is_left_and_said(doctor, root, adam, source):
     source.rename(source.with_name("moved"))
     report = doctor("--repair", "--yes")
     assert (report.code, report.codes, report.data["repaired"]) == (1, {"source-gone"}, [])

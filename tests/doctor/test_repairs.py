@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from llmc.core.lifecycle.effects import Deliver, Purpose, StartSession, to_step
-from llmc.doctor.findings import KINDS, Finding
-from llmc.doctor.kinds import Severity
-from llmc.doctor.mending import Seen, careful, mended, without_error
-from llmc.doctor.repairs import Do, Repair, is_repairable, repairs_for
+from llmc.doctor.checks import KINDS, repairs_for
+from llmc.doctor.remains import GitFacts
+from llmc.doctor.worker_records import careful, corrected, without_error
 from llmc.model import State, Step, Work, Worker
 
 NOW = 1_800_000_000.0
@@ -16,31 +15,33 @@ ADAM = Worker("adam", "/r/.worktrees/adam", "llmc/adam", "llmc-adam", "shell", N
 
 
 def found(code, worker=None, subject=""):
-    return Finding(code, Severity.ERROR, "what", "why", "repair", worker, subject)
+    return KINDS[code].finding("what", "why", worker=worker, advice="advice", subject=subject)
 
 
 # --- the plan -------------------------------------------------------------------------------------
 
 
 def test_what_says_that_it_is_repaired_is():
-    promised = [code for code, kind in KINDS.items() if "doctor --repair" in kind.repair]
-    assert [code for code in promised if not is_repairable(found(code))] == []
+    promised = [code for code, kind in KINDS.items() if "doctor --repair" in kind.advice]
+    assert [code for code in promised if found(code).repair is None] == []
 
 
 def test_what_others_need_comes_first():
     codes = ("worktree-missing", "branch-missing-for-worker", "clone-broken", "state-inconsistent", "worktrees-missing")
     planned = repairs_for([found(code, "adam") for code in codes])
-    order = [Do.MAKE_DIRECTORY, Do.MEND_CLONE, Do.MEND_RECORDS, Do.RESTORE_BRANCH, Do.MAKE_WORKTREE]
-    assert [each.do for each in planned] == order
+    order = ["make a directory", "mend the clone", "mend records", "restore a branch", "make a worktree"]
+    assert [each.fix.do for each in planned] == order
 
 
-def test_what_only_a_person_can_mend_is_not_planned():
+def test_what_only_a_person_can_repair_is_not_planned():
     assert repairs_for([found("source-gone"), found("disk-low"), found("git-missing")]) == ()
 
 
 def test_one_thing_is_done_once():
     planned = repairs_for([found("state-inconsistent", "adam"), found("state-inconsistent", "eve")])
-    assert planned == (Repair(Do.MEND_RECORDS, "put right what contradicts itself in state.json"),)
+    assert [(each.words, each.worker) for each in planned] == [
+        ("put right what contradicts itself in state.json", None)
+    ]
 
 
 def test_what_belongs_to_a_worktree_waits_for_what_becomes_of_it():
@@ -53,9 +54,9 @@ def test_what_belongs_to_a_worktree_waits_for_what_becomes_of_it():
             found("worktree-orphaned", subject="eve"),
         ]
     )
-    assert [(each.do, each.subject) for each in planned] == [
-        (Do.REMOVE_WORKTREE, "eve"),
-        (Do.KEEP_BRANCH, "llmc/old"),
+    assert [(each.fix.do, each.subject) for each in planned] == [
+        ("remove a worktree", "eve"),
+        ("keep a branch as a backup", "llmc/old"),
     ]
 
 
@@ -69,28 +70,28 @@ def test_every_repair_has_words_of_its_own():
 # --- records --------------------------------------------------------------------------------------
 
 
-def mend(worker, seen=None, key="adam"):
-    after = mended(
-        State({key: worker}, patrol_last_run_unix=NOW), {key: seen or Seen()}, "/r/.worktrees", "claude", NOW
+def correct(worker, seen=None, key="adam"):
+    after = corrected(
+        State({key: worker}, patrol_last_run_unix=NOW), {key: seen or GitFacts()}, "/r/.worktrees", "claude", NOW
     )
     assert after.patrol_last_run_unix == NOW
     return after.workers[key]
 
 
 def test_a_record_that_is_right_stays_as_it_is():
-    assert mend(ADAM) == ADAM
+    assert correct(ADAM) == ADAM
     reviewed = replace(ADAM, work=Work.NEEDS_REVIEW, commit_sha="a", base_sha="b", rejected_sha="c")
-    assert mend(reviewed, Seen("x", "y")) == reviewed
+    assert correct(reviewed, GitFacts("x", "y")) == reviewed
 
 
 def test_names_that_are_not_its_own():
     broken = replace(ADAM, name="evi", worktree_path="", branch="", session_id="", agent="")
-    assert mend(broken) == replace(ADAM, agent="claude")
+    assert correct(broken) == replace(ADAM, agent="claude")
 
 
 def test_two_workers_never_share():
     state = State({"adam": ADAM, "eve": replace(ADAM, name="eve", branch="llmc/eve")})
-    after = mended(state, {}, "/r/.worktrees", "claude", NOW).workers
+    after = corrected(state, {}, "/r/.worktrees", "claude", NOW).workers
     assert [(w.session_id, w.worktree_path) for w in after.values()] == [
         ("llmc-adam", "/r/.worktrees/adam"),
         ("llmc-eve", "/r/.worktrees/eve"),
@@ -100,16 +101,16 @@ def test_two_workers_never_share():
 def test_commits_that_do_not_exist():
     named = replace(ADAM, work=Work.NEEDS_REVIEW, commit_sha="a", base_sha="b", rejected_sha="c")
     gone = frozenset("abc")
-    after = mend(named, Seen("x", "y", gone))
+    after = correct(named, GitFacts("x", "y", gone))
     assert (after.work, after.commit_sha, after.base_sha, after.rejected_sha) == (Work.NEEDS_REVIEW, "x", "y", None)
-    lost = mend(named, Seen(None, "y", gone))
+    lost = correct(named, GitFacts(None, "y", gone))
     assert (lost.work, lost.commit_sha) == (Work.NEEDS_INPUT, None)
     assert lost.evidence.signal == "doctor.repair"
 
 
 def test_times_in_the_future():
     later = replace(ADAM, created_at_unix=NOW + 1, timers={"restart": NOW + 10**6, "commit_grace": NOW + 60})
-    after = mend(later)
+    after = correct(later)
     assert after.created_at_unix == NOW
     assert dict(after.timers) == {"restart": NOW, "commit_grace": NOW + 60}
 

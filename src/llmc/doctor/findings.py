@@ -1,51 +1,103 @@
-"""Everything that `llmc doctor` can find, each with a code that stays and with its repair."""
+"""What the doctor finds, and the kinds of findings: each has a code that stays, and says how it is repaired."""
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
 
-from llmc.doctor.kinds import Kind, Severity
-from llmc.doctor.kinds_machine import MACHINE_KINDS
-from llmc.doctor.kinds_repository import REPOSITORY_KINDS
-from llmc.doctor.kinds_workers import WORKER_KINDS
+from llmc.doctor.answers import question
+from llmc.doctor.repairs import Fix, Repair
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """Words in braces are filled in for the finding at hand."""
+
+    topic: str
+    severity: Severity
+    code: str
+    meaning: str
+    advice: str
+    fix: Fix | None = None
+
+    def finding(
+        self,
+        what: str,
+        why: str = "",
+        *,
+        worker: str | None = None,
+        severity: Severity | None = None,
+        advice: str | None = None,
+        subject: str = "",
+        **places: str,
+    ) -> Finding:
+        """Severity and advice are those of the kind unless they are given; the subject is the path if there is one."""
+        quoted = {name: shlex.quote(value) for name, value in places.items()}
+        words = advice or self.advice.format(worker=worker, **quoted)
+        subject = subject or places.get("path", "")
+        return Finding(self, severity or self.severity, what, why, words, worker, subject)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    code: str
+    kind: FindingKind
     severity: Severity
     what: str
     why: str
-    repair: str
+    advice: str
     worker: str | None = None
     subject: str = ""
     """What it is about where that is no worker: a path, a branch, a session, a setting."""
 
+    @property
+    def code(self) -> str:
+        return self.kind.code
 
-_KINDS = (*MACHINE_KINDS, *REPOSITORY_KINDS, *WORKER_KINDS)
+    @property
+    def repair(self) -> Repair | None:
+        """None when it is for a person to repair."""
+        fix = self.kind.fix
+        if fix is None:
+            return None
+        words = fix.words.format(worker=self.worker, subject=self.subject)
+        return Repair(fix, words) if fix.all_at_once else Repair(fix, words, self.worker, self.subject)
 
-KINDS: Mapping[str, Kind] = {kind.code: kind for kind in _KINDS}
-TOPICS: tuple[str, ...] = tuple(dict.fromkeys(kind.topic for kind in _KINDS if kind.topic))
 
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A group of checks, with every kind of finding that its module defines."""
 
-def finding(
-    code: str,
-    what: str,
-    why: str = "",
-    *,
-    worker: str | None = None,
-    severity: Severity | None = None,
-    repair: str | None = None,
-    subject: str = "",
-    **places: str,
-) -> Finding:
-    """A finding of that kind; severity and repair are those of the kind unless they are given."""
-    kind = KINDS[code]
-    words = repair or kind.repair.format(worker=worker, **{name: shlex.quote(value) for name, value in places.items()})
-    return Finding(code, severity or kind.severity, what, why, words, worker, subject)
+    name: str
+    kinds: list[FindingKind] = field(default_factory=list)
+
+    def error(self, code: str, meaning: str, advice: str, fix: Fix | None = None) -> FindingKind:
+        return self._kind(ERROR, code, meaning, advice, fix)
+
+    def warning(self, code: str, meaning: str, advice: str, fix: Fix | None = None) -> FindingKind:
+        return self._kind(WARNING, code, meaning, advice, fix)
+
+    def note(self, code: str, meaning: str, advice: str, fix: Fix | None = None) -> FindingKind:
+        return self._kind(NOTE, code, meaning, advice, fix)
+
+    def _kind(self, severity: Severity, code: str, meaning: str, advice: str, fix: Fix | None) -> FindingKind:
+        self.kinds.append(FindingKind(self.name, severity, code, meaning, advice, fix))
+        return self.kinds[-1]
+
+    def asks(self, words: str, *, required: bool = False) -> Mapping[str, Any]:
+        """For a field that holds an answer: see `question`."""
+        return question(self.name, words, required=required)
 
 
 def counted(number: int, thing: str) -> str:
@@ -56,13 +108,3 @@ def some(names: Sequence[str], most: int = 5) -> str:
     """The names, or the first few and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
-
-
-def codes_table() -> str:
-    """The table in docs/doctor.md."""
-    rows = [f"| `{kind.code}` | {kind.severity} | {kind.meaning} | {_with_places(kind.repair)} |" for kind in _KINDS]
-    return "\n".join(["| code | severity | meaning | repair |", "| --- | --- | --- | --- |", *rows])
-
-
-def _with_places(repair: str) -> str:
-    return re.sub(r"\{(\w+)\}", lambda place: place[1].upper(), repair)

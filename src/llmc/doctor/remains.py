@@ -1,8 +1,13 @@
-"""What is left of the workers, whatever the state says: worktrees, branches, terminals, the log of events."""
+"""What is left of the workers, whatever the state says, and the workers that can be made of it again.
+
+It is found in worktrees, branches, terminals and the log of events.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from llmc.agents.registry import BUILT_IN
@@ -17,24 +22,22 @@ from llmc.core.lifecycle.events import (
 )
 from llmc.core.names import name_problem
 from llmc.core.screen.classify import Screen, read_screen
-from llmc.doctor.look_git import missing_commits
-from llmc.doctor.mending import Seen
-from llmc.doctor.rebuild import Logged, Remains
+from llmc.doctor.health import BRANCHES, SESSIONS
 from llmc.errors import LlmcError
 from llmc.git.clone import fetch_source
 from llmc.git.history import merge_base, merged_elsewhere
 from llmc.git.parse import parse_unmerged
 from llmc.git.rebase import rebase_in_progress
-from llmc.git.repository import branch_tip, heads, raw_status, status
+from llmc.git.repository import branch_tip, heads, missing_commits, raw_status, status
 from llmc.git.worktree_identity import foreign_git
-from llmc.model import State, Work, Worker
+from llmc.model import Evidence, Session, State, Turn, Work, Worker
 from llmc.observe.branches import upstream_tip
 from llmc.site import Site
 from llmc.store.event_log import EventLogError
 from llmc.tmux.parsing import Pane
 
-BRANCHES = "llmc/"
-TRACES = {
+SIGNAL = "doctor.rebuild"
+AGENT_TRACES = {
     "claude": "settings.json",
     "gemini": "home",
     "opencode": "opencode.json",
@@ -52,16 +55,63 @@ HEARD = tuple(kind.__name__ for kind in (PromptHeard, ActivityHeard, TurnEnded))
 """Events that are reports of the agent's own."""
 
 
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """What the log of events tells of a worker, since it was added."""
+
+    work: Work | None = None
+    at_unix: float = 0.0
+    since_unix: float = 0.0
+    prompt: str = ""
+    agent: str = ""
+    rejected_sha: str | None = None
+    crash_count: int = 0
+    reports_events: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What is there of one worker."""
+
+    name: str
+    worktree_path: str
+    branch: str
+    agents: Mapping[str, str]
+    """Which agent each source names, the best source first."""
+    has_worktree: bool
+    base: str | None
+    """What its branch and the upstream share."""
+    ahead: str | None
+    """The tip of its branch when that holds work."""
+    rebasing: bool = False
+    conflicted_files: tuple[str, ...] = ()
+    dirty: int = 0
+    alive: bool = False
+    busy: bool = False
+    """Whether its screen shows an agent at work."""
+    logged: Logged = Logged()
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    worker: Worker
+    known_from: Mapping[str, str]
+    """Where each part comes from, in words."""
+
+
+# --- look -----------------------------------------------------------------------------------------
+
+
 def find_remains(site: Site) -> dict[str, Remains]:
     """Everything that was a worker's, by its name."""
     _learn_what_landed(site)
     panes = _panes(site)
-    return {name: _remains(site, name, panes.get(f"llmc-{name}")) for name in _names(site)}
+    return {name: _remains(site, name, panes.get(SESSIONS + name)) for name in _names(site)}
 
 
 def find_remains_of(site: Site, name: str) -> Remains:
     _learn_what_landed(site)
-    return _remains(site, name, _panes(site).get(f"llmc-{name}"))
+    return _remains(site, name, _panes(site).get(SESSIONS + name))
 
 
 def _learn_what_landed(site: Site) -> None:
@@ -88,7 +138,7 @@ def _remains(site: Site, name: str, pane: Pane | None) -> Remains:
     logged = _logged(site, name)
     agents = _agents(site, name, logged)
     is_worktree = foreign_git(site.host, site.root.path, name) is None
-    base, ahead = _work(site, branch)
+    base, ahead = _work_on(site, branch)
     return Remains(
         name,
         path,
@@ -110,7 +160,7 @@ def _conflicts(site: Site, path: str) -> tuple[str, ...]:
     return tuple(entry.path for entry in parse_unmerged(raw_status(site.git, path)))
 
 
-def _work(site: Site, branch: str) -> tuple[str | None, str | None]:
+def _work_on(site: Site, branch: str) -> tuple[str | None, str | None]:
     """What the branch shares with the upstream, and its tip when it holds work."""
     tip, upstream = branch_tip(site.git, site.root.path, branch), upstream_tip(site)
     if tip is None or upstream is None:
@@ -130,7 +180,7 @@ def _is_busy(site: Site, agent: str, pane: Pane) -> bool:
 def _agents(site: Site, name: str, logged: Logged) -> dict[str, str]:
     own = site.config.workers.get(name)
     settings = Path(site.root.settings_dir(name))
-    traced = next((agent for agent, trace in TRACES.items() if Path(settings, trace).exists()), None)
+    traced = next((agent for agent, trace in AGENT_TRACES.items() if Path(settings, trace).exists()), None)
     found = {
         "config.toml": own.agent if own is not None else None,
         "the log of events": logged.agent,
@@ -172,12 +222,108 @@ def _work_named(word: str) -> Work | None:
     return Work(word) if word in tuple(Work) else None
 
 
-def look_for_mending(site: Site, state: State) -> dict[str, Seen]:
-    """What git shows of each worker, to put its record right."""
-    return {key: _seen(site, worker) for key, worker in state.workers.items()}
+@dataclass(frozen=True, slots=True)
+class GitFacts:
+    """What git shows of a worker, to put its record right."""
+
+    ahead: str | None = None
+    """The tip of its branch when that holds work."""
+    base: str | None = None
+    """What its branch and the upstream share."""
+    missing: frozenset[str] = frozenset()
+    """Commits that its record names and that do not exist."""
 
 
-def _seen(site: Site, worker: Worker) -> Seen:
-    named = tuple(sha for sha in (worker.commit_sha, worker.base_sha, worker.rejected_sha) if sha)
-    base, ahead = _work(site, worker.branch or BRANCHES + worker.name)
-    return Seen(ahead, base, frozenset(missing_commits(site.git, site.root.path, named)))
+def find_git_facts(site: Site, worker: Worker) -> GitFacts:
+    named = (sha for sha in (worker.commit_sha, worker.base_sha, worker.rejected_sha) if sha)
+    base, ahead = _work_on(site, worker.branch or BRANCHES + worker.name)
+    return GitFacts(ahead, base, frozenset(missing_commits(site.git, site.root.path, named)))
+
+
+# --- judgement ------------------------------------------------------------------------------------
+
+
+def rebuilt(remains: Remains, now: float) -> Rebuilt:
+    work, why = _work(remains)
+    agent, agent_from = next(((name, source) for source, name in remains.agents.items()), ("claude", "the default"))
+    logged = remains.logged
+    prompt = logged.prompt if work is not Work.IDLE else ""
+    worker = Worker(
+        remains.name,
+        remains.worktree_path,
+        remains.branch,
+        SESSIONS + remains.name,
+        agent,
+        created_at_unix=min(logged.since_unix or now, now),
+        last_activity_unix=min(logged.at_unix or now, now),
+        work=work,
+        session=Session.UP if remains.alive else Session.DOWN,
+        turn=_turn(remains),
+        current_prompt=prompt,
+        base_sha=remains.base,
+        commit_sha=remains.ahead,
+        rejected_sha=_rejected(remains, work),
+        resume_work=_resume(work, prompt),
+        rebase_started_at_unix=now if work is Work.REBASING else None,
+        conflicted_files=remains.conflicted_files,
+        crash_count=logged.crash_count,
+        reports_events=remains.alive and logged.reports_events,
+        evidence=Evidence(SIGNAL, now, why),
+    )
+    prompt_from = "the log of events" if prompt else "not known" if work is not Work.IDLE else "none"
+    terminal = "its terminal runs" if remains.alive else "it has no terminal"
+    return Rebuilt(worker, {"work": why, "session": terminal, "task": prompt_from, "agent": agent_from})
+
+
+def _work(remains: Remains) -> tuple[Work, str]:
+    last = remains.logged.work
+    if remains.rebasing:
+        return Work.REBASING, "a rebase is under way in its worktree"
+    if remains.busy and (remains.ahead or last in (None, Work.IDLE, Work.NEEDS_INPUT, Work.NEEDS_REVIEW)):
+        return Work.WORKING, "its screen shows an agent at work"
+    if remains.ahead is not None and remains.ahead != remains.logged.rejected_sha:
+        return Work.NEEDS_REVIEW, "its branch has commits of its own"
+    if last in (Work.WORKING, Work.REJECTED) and remains.alive:
+        return last, "the last entry in the log of events"
+    if last in (Work.NEEDS_REVIEW, Work.REBASING):
+        return Work.NEEDS_INPUT, f"it was {last.value} by the log, but its branch holds no work"
+    if last in (Work.WORKING, Work.REJECTED):
+        return Work.NEEDS_INPUT, f"it was {last.value} by the log, and its agent does not run"
+    if last is not None:
+        return last, "the last entry in the log of events"
+    if remains.dirty:
+        return Work.NEEDS_INPUT, "its worktree has uncommitted changes"
+    return Work.IDLE, "its branch has no commits of its own"
+
+
+def _resume(work: Work, prompt: str) -> Work | None:
+    """What comes after a rebase or an error."""
+    if work is Work.REBASING:
+        return Work.NEEDS_REVIEW
+    if work is Work.ERROR:
+        return Work.NEEDS_INPUT if prompt else Work.IDLE
+    return None
+
+
+def _turn(remains: Remains) -> Turn:
+    if not remains.alive:
+        return Turn.OVER
+    return Turn.OPEN if remains.busy else Turn.UNKNOWN
+
+
+def _rejected(remains: Remains, work: Work) -> str | None:
+    return remains.logged.rejected_sha if work is not Work.IDLE and remains.logged.rejected_sha else None
+
+
+def backup_is_current(backup: State, remains: Mapping[str, Remains]) -> bool:
+    """Whether nothing that can be seen is newer than this state."""
+    if backup.workers.keys() != remains.keys():
+        return False
+    return all(_agrees(worker, remains[name]) for name, worker in backup.workers.items())
+
+
+def _agrees(worker: Worker, remains: Remains) -> bool:
+    logged = remains.logged
+    if worker.pending and logged.at_unix > worker.last_activity_unix:
+        return False  # a step in it may have been taken since
+    return logged.work in (None, worker.work)

@@ -5,7 +5,8 @@ Every probe here knows three answers: yes, no, and a GitError when git could not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -100,6 +101,16 @@ def require_commit(git: Git, cwd: str, rev: str) -> str:
     if sha is None:
         raise GitError(("rev-parse", rev), f"{cwd} has no commit named {rev}")
     return sha
+
+
+def missing_commits(git: Git, repository: str, named: Iterable[str]) -> tuple[str, ...]:
+    """Those of the commits that the repository does not have."""
+    named = tuple(named)
+    names = [name for name in named if re.fullmatch(r"[0-9a-f]{40,64}", name)]
+    asked = "".join(f"{name}\n" for name in names).encode()
+    answers = decode(git.run(repository, "cat-file", "--batch-check", stdin=asked).out).splitlines() if names else []
+    there = {name for name, answer in zip(names, answers, strict=True) if " commit " in answer}
+    return tuple(name for name in named if name not in there)
 
 
 def branch_tip(git: Git, cwd: str, branch: str) -> str | None:

@@ -1,35 +1,41 @@
-"""Putting a worker's record right: times, commits that do not exist, names that are not its own. Pure."""
+"""Putting the workers' records right: times, commits that do not exist, names that are not their own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from llmc.core.lifecycle.clocks import not_after
 from llmc.core.lifecycle.effects import LASTING, Deliver
-from llmc.doctor.diagnose_remains import late_timers
+from llmc.doctor.health import BRANCHES, SESSIONS
+from llmc.doctor.remains import GitFacts, find_git_facts
+from llmc.doctor.repairs import Fix, Repair, RepairContext, RepairStage
 from llmc.model import Evidence, State, Work, Worker
 
 SIGNAL = "doctor.repair"
+LONGEST_TIMER_SECS = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What git shows of a worker."""
-
-    ahead: str | None = None
-    """The tip of its branch when that holds work."""
-    base: str | None = None
-    """What its branch and the upstream share."""
-    missing: frozenset[str] = frozenset()
-    """Commits that its record names and that do not exist."""
+def records_fix(words: str) -> Fix:
+    return Fix("mend records", words, RepairStage.STATE, _correct_records, all_at_once=True)
 
 
-def mended(state: State, seen: Mapping[str, Seen], worktrees: str, agent: str, now: float) -> State:
+def _correct_records(context: RepairContext, repair: Repair) -> str:
+    site = context.open_site()
+
+    def change(state: State) -> State:
+        seen = {key: find_git_facts(site, worker) for key, worker in state.workers.items()}
+        return corrected(state, seen, site.root.worktrees, site.config.defaults.agent, context.now)
+
+    site.ledger.state.mend(change)
+    return "the records agree with themselves and with git"
+
+
+def corrected(state: State, seen: Mapping[str, GitFacts], worktrees: str, agent: str, now: float) -> State:
     """The state as every check wants it. What cannot be known is asked of the person: needs_input."""
     workers = {
-        key: _mended_worker(_named(key, worker, worktrees, agent), seen.get(key, Seen()), now)
+        key: _corrected_worker(_named(key, worker, worktrees, agent), seen.get(key, GitFacts()), now)
         for key, worker in state.workers.items()
     }
     return replace(state, workers=MappingProxyType(_apart(workers, worktrees)))
@@ -40,8 +46,8 @@ def _named(key: str, worker: Worker, worktrees: str, agent: str) -> Worker:
         worker,
         name=key,
         worktree_path=worker.worktree_path or f"{worktrees}/{key}",
-        branch=worker.branch or f"llmc/{key}",
-        session_id=worker.session_id or f"llmc-{key}",
+        branch=worker.branch or BRANCHES + key,
+        session_id=worker.session_id or SESSIONS + key,
         agent=worker.agent or agent,
     )
 
@@ -53,14 +59,14 @@ def _apart(workers: dict[str, Worker], worktrees: str) -> dict[str, Worker]:
     return {
         key: replace(
             worker,
-            session_id=f"llmc-{key}" if sessions.count(worker.session_id) > 1 else worker.session_id,
+            session_id=SESSIONS + key if sessions.count(worker.session_id) > 1 else worker.session_id,
             worktree_path=f"{worktrees}/{key}" if paths.count(worker.worktree_path) > 1 else worker.worktree_path,
         )
         for key, worker in workers.items()
     }
 
 
-def _mended_worker(worker: Worker, seen: Seen, now: float) -> Worker:
+def _corrected_worker(worker: Worker, seen: GitFacts, now: float) -> Worker:
     worker = _in_time(worker, now)
     commit = seen.ahead if worker.commit_sha is None or worker.commit_sha in seen.missing else worker.commit_sha
     base = seen.base if worker.base_sha in seen.missing else worker.base_sha
@@ -80,6 +86,11 @@ def _in_time(worker: Worker, now: float) -> Worker:
     timers = {name: now if name in late else due for name, due in worker.timers.items()}
     created = not_after(worker.created_at_unix, now)
     return replace(worker, created_at_unix=created, timers=MappingProxyType(timers))
+
+
+def late_timers(worker: Worker, now: float) -> tuple[str, ...]:
+    """Those that nobody would have set so far ahead."""
+    return tuple(name for name, due in worker.timers.items() if due > now + LONGEST_TIMER_SECS)
 
 
 def without_error(worker: Worker, now: float) -> Worker:

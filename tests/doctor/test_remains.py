@@ -8,8 +8,8 @@ import pytest
 
 from llmc.core.program import version_in
 from llmc.core.screen.classify import Pack
-from llmc.doctor.agent_check import Check, Trial, Verdict, check_version
-from llmc.doctor.rebuild import Logged, Remains, backup_is_current, rebuilt
+from llmc.doctor.agent_trial import Check, Trial, TrialVerdict, check_version
+from llmc.doctor.remains import Logged, Remains, backup_is_current, rebuilt
 from llmc.model import Session, State, Step, Turn, Work, Worker
 
 NOW = 1_800_000_000.0
@@ -72,11 +72,11 @@ def test_a_backup_that_nothing_is_newer_than():
 @pytest.mark.parametrize(
     ("said", "pack", "verdict"),
     [
-        ("2.1.197", "2.1", Verdict.OK),
-        ("2.10.1", "2.1", Verdict.DRIFTED),
-        ("3.0.0", "2.1", Verdict.DRIFTED),
-        ("", "2.1", Verdict.UNKNOWN),
-        ("2.1.1", "", Verdict.UNKNOWN),
+        ("2.1.197", "2.1", TrialVerdict.OK),
+        ("2.10.1", "2.1", TrialVerdict.DRIFTED),
+        ("3.0.0", "2.1", TrialVerdict.DRIFTED),
+        ("", "2.1", TrialVerdict.UNKNOWN),
+        ("2.1.1", "", TrialVerdict.UNKNOWN),
     ],
 )
 def test_versions(said, pack, verdict):
@@ -90,8 +90,8 @@ def test_what_a_cli_says_of_its_version():
 
 
 def test_a_trial_is_well_unless_something_has_changed_or_failed():
-    well = Trial("x", "x", True, checks=(Check("a", Verdict.OK, ""), Check("b", Verdict.UNKNOWN, "")))
+    well = Trial("x", "x", True, checks=(Check("a", TrialVerdict.OK, ""), Check("b", TrialVerdict.UNKNOWN, "")))
     assert (well.ok, well.drifted) == (True, ())
-    drifted = replace(well, checks=(*well.checks, Check("c", Verdict.DRIFTED, "")))
+    drifted = replace(well, checks=(*well.checks, Check("c", TrialVerdict.DRIFTED, "")))
     assert (drifted.ok, drifted.drifted) == (False, ("c",))
     assert not replace(well, installed=False).ok

@@ -9,7 +9,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,7 +21,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import Deliver, Purpose, StartSession, to_step
 from llmc.core.lifecycle.policy import Policy
 from llmc.core.program import InstalledProgram
-from llmc.doctor.agent_check import Check, Trial, Verdict, check_version
+from llmc.core.screen.classify import Pack
 from llmc.errors import LlmcError
 from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.host.base import Host
@@ -44,6 +45,45 @@ ANSWER_SECS = 180.0
 LOOK_EVERY_SECS = 0.1
 
 
+class TrialVerdict(StrEnum):
+    OK = "ok"
+    DRIFTED = "drifted"
+    """The CLI is another one than LLMC knows."""
+    FAILED = "failed"
+    """It does not work here, whatever LLMC knows: not logged in, no network."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    verdict: TrialVerdict
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One CLI."""
+
+    agent: str
+    program: str
+    installed: bool
+    version: str = ""
+    pack: str = ""
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return self.installed and all(check.verdict in (TrialVerdict.OK, TrialVerdict.UNKNOWN) for check in self.checks)
+
+    @property
+    def drifted(self) -> tuple[str, ...]:
+        return tuple(check.name for check in self.checks if check.verdict is TrialVerdict.DRIFTED)
+
+
+# --- look -----------------------------------------------------------------------------------------
+
+
 def try_agent(host: Host, name: str, config: Config, packs: str) -> Trial:
     agent = agent_named(name, config, packs)
     program = program_of(agent)
@@ -57,7 +97,7 @@ def try_agent(host: Host, name: str, config: Config, packs: str) -> Trial:
             checks = [check_version(version, agent.pack)]
             checks += _tried(site, name, agent, said)
     except LlmcError as failure:
-        checks.append(Check("start", Verdict.FAILED, failure.what))
+        checks.append(Check("start", TrialVerdict.FAILED, failure.what))
     return Trial(name, program, True, version, agent.pack.label, tuple(checks))
 
 
@@ -103,7 +143,7 @@ def _tried(site: Site, name: str, agent: Agent, program: InstalledProgram) -> It
     if not isinstance(started, ev.SessionReady):
         yield _not_started(started)
         return
-    yield Check("prompt", Verdict.OK, "its prompt was found")
+    yield Check("prompt", TrialVerdict.OK, "its prompt was found")
     before = waiting_now(site, worker)
     _, receipt = delivery.deliver(site, site.worker(NAME), worker.pending[0], PROMPT)
     yield _delivery(receipt)
@@ -121,47 +161,60 @@ def _employ(site: Site, name: str) -> Worker:
     return worker
 
 
+# --- judgement ------------------------------------------------------------------------------------
+
+
+def check_version(said: str, pack: Pack) -> Check:
+    if not said:
+        return Check("version", TrialVerdict.UNKNOWN, "it does not tell its version")
+    if not pack.version:
+        return Check("version", TrialVerdict.UNKNOWN, f"{said}; its pack names no version")
+    if pack.covers(said):
+        return Check("version", TrialVerdict.OK, f"{said}, and the pack is for {pack.version}")
+    return Check("version", TrialVerdict.DRIFTED, f"it is {said}, but the pack is for {pack.version}")
+
+
 def _options(program: InstalledProgram, left_out: tuple[str, ...]) -> Check:
     if not program.options:
-        return Check("options", Verdict.UNKNOWN, "it did not tell which options it knows")
+        return Check("options", TrialVerdict.UNKNOWN, "it did not tell which options it knows")
     if left_out:
-        return Check("options", Verdict.UNKNOWN, f"it is started without {'; '.join(left_out)}")
-    return Check("options", Verdict.OK, "it knows all that it is started with")
+        return Check("options", TrialVerdict.UNKNOWN, f"it is started without {'; '.join(left_out)}")
+    return Check("options", TrialVerdict.OK, "it knows all that it is started with")
 
 
 def _not_started(result: ev.StepResult) -> Check:
     if isinstance(result, ev.StartWaits):
-        return Check("prompt", Verdict.FAILED, result.advice or f"it asks at its start: {result.asked}")
+        return Check("prompt", TrialVerdict.FAILED, result.advice or f"it asks at its start: {result.asked}")
     reason = result.reason if isinstance(result, ev.SessionFailed) else "it did not start"
     words = f"{reason} ({result.last_words})" if isinstance(result, ev.SessionFailed) and result.last_words else reason
     # It runs, and shows nothing that its pack knows.
     drifted = "was not ready within" in reason
-    return Check("prompt", Verdict.DRIFTED if drifted else Verdict.FAILED, words)
+    return Check("prompt", TrialVerdict.DRIFTED if drifted else TrialVerdict.FAILED, words)
 
 
 def _events(site: Site) -> Check:
     kinds = dict.fromkeys(report.kind for report in spooled_reports(site, site.worker(NAME)))
     if not kinds:
-        return Check("events", Verdict.DRIFTED, "it has reported nothing: its hooks did not run")
-    return Check("events", Verdict.OK, f"it reported {', '.join(kinds)}")
+        return Check("events", TrialVerdict.DRIFTED, "it has reported nothing: its hooks did not run")
+    return Check("events", TrialVerdict.OK, f"it reported {', '.join(kinds)}")
 
 
 def _delivery(receipt: Receipt) -> Check:
     if receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
-        return Check("delivery", Verdict.OK, f"{receipt.outcome.value}, proof: {receipt.proof.value}")
+        return Check("delivery", TrialVerdict.OK, f"{receipt.outcome.value}, proof: {receipt.proof.value}")
     why = receipt.reason or "nothing proves that the prompt arrived"
-    return Check("delivery", Verdict.DRIFTED, f"{receipt.outcome.value}: {why}")
+    return Check("delivery", TrialVerdict.DRIFTED, f"{receipt.outcome.value}: {why}")
 
 
 def _answer(site: Site, agent: Agent, before: frozenset[str]) -> Check:
     if not agent.reports_events:
-        return Check("answer", Verdict.UNKNOWN, "it does not report the end of a turn")
+        return Check("answer", TrialVerdict.UNKNOWN, "it does not report the end of a turn")
     until = time.monotonic() + ANSWER_SECS
     while time.monotonic() < until:
         for report in spooled_reports(site, site.worker(NAME), besides=before):
             if report.kind == "failure":
-                return Check("answer", Verdict.FAILED, f"its turn failed ({report.failure}): {report.text}")
+                return Check("answer", TrialVerdict.FAILED, f"its turn failed ({report.failure}): {report.text}")
             if report.kind == "turn_end":
-                return Check("answer", Verdict.OK, "it answered")
+                return Check("answer", TrialVerdict.OK, "it answered")
         time.sleep(LOOK_EVERY_SECS)
-    return Check("answer", Verdict.FAILED, f"no answer within {ANSWER_SECS:.0f} seconds: is it logged in?")
+    return Check("answer", TrialVerdict.FAILED, f"no answer within {ANSWER_SECS:.0f} seconds: is it logged in?")
