@@ -694,6 +694,15 @@ def test_files_that_belong_to_nobody(doctor, root, adam):
     assert root.settings_dir("eve") in found["what"]
 
 
+def test_nothing_belongs_to_nobody_where_it_is_not_known_which_names_are_in_use(doctor, root, adam):
+    Path(root.settings_dir("eve")).mkdir(parents=True)
+    shutil.rmtree(root.worktrees)
+    make_loop(Path(root.worktrees))
+    codes = {each["code"] for each in doctor().data["findings"]}
+    assert "not-checked" in codes
+    assert "files-left-over" not in codes
+
+
 def test_every_code_is_provoked():
     tests = [file.read_text("utf-8") for file in Path(__file__).parent.parent.rglob("test_*.py")]
     assert [code for code in KINDS if not any(f'"{code}"' in text for text in tests)] == []

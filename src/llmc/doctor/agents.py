@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from llmc.agents.base import program_of
@@ -11,9 +11,7 @@ from llmc.config import Config
 from llmc.doctor.answers import Answer, Found, given, known
 from llmc.doctor.findings import ERROR, WARNING, Finding, Topic, some
 from llmc.doctor.health import Health, Looking
-from llmc.doctor.state import workers_of
 from llmc.host.base import Host
-from llmc.model import Worker
 from llmc.root import Root
 
 TOPIC = Topic("agents")
@@ -49,12 +47,12 @@ class AgentsSeen:
 
 
 def look(looking: Looking, seen: Health) -> AgentsSeen:
-    return AgentsSeen(given(looking.config, lambda config: _look_at_agents(looking, config, workers_of(seen))))
+    return AgentsSeen(given(looking.config, lambda config: _look_at_agents(looking, config)))
 
 
-def _look_at_agents(looking: Looking, config: Config, workers: Mapping[str, Worker]) -> Answer[tuple[AgentFacts, ...]]:
+def _look_at_agents(looking: Looking, config: Config) -> Answer[tuple[AgentFacts, ...]]:
     users: dict[str, list[str]] = {config.defaults.agent: []}
-    for worker in workers.values():
+    for worker in looking.workers.values():
         users.setdefault(worker.agent, []).append(worker.name)
     found = (look_at_agent(looking.host, looking.root, config, name, tuple(own)) for name, own in users.items())
     return Found(tuple(found))

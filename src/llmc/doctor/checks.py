@@ -47,31 +47,19 @@ class TopicModule(Protocol):
 
 MODULES: tuple[TopicModule, ...] = (
     machine,
+    agents,
+    root_files,
     settings,
     state,
-    daemon,
-    root_files,
-    agents,
     clone,
     source,
     worktrees,
     sessions,
+    daemon,
     records,
 )
-"""In this order they look: each may use what those before it have seen."""
-TOPICS = (
-    "programs",
-    "agents",
-    "root",
-    "settings",
-    "state",
-    "repository",
-    "worktrees",
-    "terminals",
-    "daemon",
-    "records",
-)
-"""In this order they are shown."""
+"""In this order they look, each with what those before it have seen, and in this order their findings are shown."""
+TOPICS = tuple(dict.fromkeys(module.TOPIC.name for module in MODULES))
 
 NOT_CHECKED = FindingKind(
     "",
@@ -80,7 +68,7 @@ NOT_CHECKED = FindingKind(
     "a check could not be made, so that nothing is known",
     "remove the reason, then `llmc doctor` again",
 )
-_DEFINED = [kind for topic in TOPICS for module in MODULES for kind in module.TOPIC.kinds if kind.topic == topic]
+_DEFINED = (kind for module in MODULES for kind in module.TOPIC.kinds)
 KINDS: Mapping[str, FindingKind] = {kind.code: kind for kind in (*_DEFINED, NOT_CHECKED)}
 
 _SHOWN = tuple(KINDS)
@@ -114,6 +102,7 @@ def _looking(host: Host, root: Root, now: float) -> Looking:
         git=given(present, lambda _: _usable("git", git, Git(host))),
         tmux=given(present, lambda _: _usable("tmux", tmux, Tmux(host, root.tmux_socket))),
         config=given(present, settings.read_settings),
+        state=given(present, lambda root: state.read_state(root, now)),
     )
 
 
@@ -138,8 +127,7 @@ def look_twice(host: Host, root: Root) -> tuple[Health, tuple[Finding, ...]]:
 
 def diagnose(health: Health) -> tuple[Finding, ...]:
     """Everything that is wrong, the worst first."""
-    found = [each for module in MODULES for each in module.judge(health)]
-    found = sorted([*_not_checked(health), *found], key=lambda each: TOPICS.index(each.kind.topic or TOPICS[0]))
+    found = [*_not_checked(health), *(each for module in MODULES for each in module.judge(health))]
     return tuple(sorted(found, key=lambda each: _WORST.index(each.severity)))
 
 

@@ -24,7 +24,7 @@ from llmc.git.backup import backup_branch
 from llmc.git.clone import REMOTE, TRACKING, UPSTREAM, clone_source, fetch_source, make_view
 from llmc.git.failure import GitError
 from llmc.git.parse import decode
-from llmc.git.repair import MendingError, mend_clone, mend_ref
+from llmc.git.repair import GitRepairError, repair_clone, repair_ref
 from llmc.git.repository import common_dir, heads, list_worktrees, missing_commits, resolve, uses_lfs
 from llmc.git.runner import Git
 from llmc.git.worktree import delete_branch
@@ -168,10 +168,10 @@ def _repair_clone(context: RepairContext, repair: Repair) -> str:
     if not host.exists(root.git_dir) or host.exists(root.inside(".cloning")):
         clone_source(git, repo.source, root.path, repo.branch)
         return f"copied {repo.source} again; commits that were only here are lost, the files in the worktrees are not"
-    mend_clone(git, root.git_dir, repo.branch, context.aside)
+    repair_clone(git, root.git_dir, repo.branch, context.aside)
     if not _is_repository_itself(git, root):
         what = f"git does not take {root.git_dir} as a repository"
-        raise MendingError(what, f"`git -C {root.path} fsck` may tell more")
+        raise GitRepairError(what, f"`git -C {root.path} fsck` may tell more")
     make_view(git, repo.source, root.path)
     return "git can use it again"
 
@@ -194,7 +194,7 @@ def _remove_lock(context: RepairContext, repair: Repair) -> str:
 def _repair_ref(context: RepairContext, repair: Repair) -> str:
     git, ref, root = Git(context.host), repair.subject, context.root
     if not ref.startswith((TRACKING, UPSTREAM)):
-        return f"{ref} is at {mend_ref(git, root.path, ref, context.aside)[:12]} again"
+        return f"{ref} is at {repair_ref(git, root.path, ref, context.aside)[:12]} again"
     repo = load_config(root.config_file).repo
     context.host.remove_tree(f"{root.git_dir}/{ref}")
     if ref == f"{TRACKING}HEAD":

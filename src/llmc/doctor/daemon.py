@@ -11,10 +11,10 @@ from llmc.core.display import age
 from llmc.daemon.process import daemon_lock
 from llmc.doctor.answers import Absent, Answer, Found, known
 from llmc.doctor.findings import Finding, Topic, counted, some
-from llmc.doctor.health import Health, Looking
+from llmc.doctor.health import Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.settings import SettingsSeen
-from llmc.doctor.state import StateFacts, StateSeen, workers_of
+from llmc.doctor.state import StateSeen, workers_of
 from llmc.model import Session
 from llmc.perform.steps import Settled, settle
 from llmc.root import Root

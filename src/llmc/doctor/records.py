@@ -16,14 +16,14 @@ from llmc.care.catch_up import catch_up
 from llmc.core.display import age
 from llmc.core.lifecycle.clocks import elapsed, is_older
 from llmc.doctor.agents import AgentsSeen
-from llmc.doctor.answers import Answer, Found, OfWorker, given, known, probe
+from llmc.doctor.answers import Answer, Found, OfWorker, Unknown, given, known, probe
 from llmc.doctor.clone import CloneSeen
-from llmc.doctor.daemon import DaemonSeen, acted_for, files_in
+from llmc.doctor.daemon import DaemonSeen, files_in
 from llmc.doctor.findings import NOTE, Finding, Topic, counted, some
-from llmc.doctor.health import BRANCHES, Health, Looking
+from llmc.doctor.health import BRANCHES, Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.root_files import RootFilesSeen
-from llmc.doctor.state import StateFacts, StateSeen, workers_of
+from llmc.doctor.state import workers_of
 from llmc.errors import LlmcError
 from llmc.model import Session
 from llmc.root import Root
@@ -65,11 +65,10 @@ class RecordsSeen:
 
 
 def look(looking: Looking, seen: Health) -> RecordsSeen:
-    state = seen.of(StateSeen).state
     return RecordsSeen(
-        given(state, lambda state: _look_at_all_reports(looking, state)),
+        given(looking.state, lambda state: _look_at_all_reports(looking, state)),
         unreadable=looking.ask(_find_unreadable),
-        left_over=given(state, lambda _: _find_left_over(looking.root, _wanted_names(seen))),
+        left_over=given(looking.state, lambda _: _find_left_over(looking.root, seen)),
     )
 
 
@@ -122,15 +121,16 @@ def _event_log_trouble(path: Path) -> str:
     return "" if verdict == "ok" else str(verdict).splitlines()[0]
 
 
-def _wanted_names(seen: Health) -> frozenset[str]:
-    """Names that somebody acts for, or that have a worktree or a branch, though no worker may have them."""
+def _find_left_over(root: Root, seen: Health) -> Answer[tuple[str, ...]]:
+    """Names that somebody acts for, or that have a worktree or a branch, are in use though no worker may have them."""
+    acting, directories = seen.of(DaemonSeen).acting, seen.of(RootFilesSeen).directories
+    if isinstance(acting, Unknown):
+        return acting
+    if isinstance(directories, Unknown):
+        return directories
     clone = known(seen.of(CloneSeen).clone, None)
     branches = (branch.removeprefix(BRANCHES) for branch in clone.heads) if clone else ()
-    directories = known(seen.of(RootFilesSeen).directories, ())
-    return frozenset((*workers_of(seen), *directories, *branches, *acted_for(seen)))
-
-
-def _find_left_over(root: Root, wanted: frozenset[str]) -> Answer[tuple[str, ...]]:
+    wanted = {*workers_of(seen), *known(acting, ()), *known(directories, ()), *branches}
     files = (path for path in _files_of_workers(root) if path.name.partition(".")[0] not in wanted)
     return Found((*(str(path) for path in files if not _is_in_use(path)), *_cut_short(root)))
 

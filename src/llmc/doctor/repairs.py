@@ -41,7 +41,7 @@ class Fix:
     stage: RepairStage
     carry_out: Callable[[RepairContext, Repair], str]
     """Says what it has done. What could be lost is kept first."""
-    choose: Callable[[RepairContext, Repair], Choice] | None = None
+    choose: Callable[[RepairContext, Repair], RepairChoice] | None = None
     """For one that can be made in more than one way."""
     all_at_once: bool = False
     """Once for all findings of this kind, because what is right for one may depend on the others."""
@@ -63,7 +63,7 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RepairChoice:
     """The ways in which a repair can be made, for a person to choose from."""
 
     question: str

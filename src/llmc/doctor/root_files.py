@@ -12,7 +12,6 @@ from llmc.doctor.answers import Absent, Answer, Found, known, question
 from llmc.doctor.findings import ERROR, Finding, Topic, counted, some
 from llmc.doctor.health import Health, Looking
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
-from llmc.doctor.state import workers_of
 from llmc.errors import LlmcError
 from llmc.root import Root
 from llmc.store.bad_reports import BAD
@@ -58,7 +57,7 @@ def look(looking: Looking, seen: Health) -> RootFilesSeen:
         looking.present,
         open_paths=looking.ask(_find_open_paths),
         read_only=looking.ask(_find_read_only),
-        replaced=looking.ask(lambda root: _find_replaced(root, workers_of(seen))),
+        replaced=looking.ask(lambda root: _find_replaced(root, looking.workers)),
         space=looking.ask(_look_at_space),
         directories=looking.ask(_find_directories),
     )

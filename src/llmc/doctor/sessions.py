@@ -9,9 +9,9 @@ from llmc.care.catch_up import catch_up
 from llmc.doctor.answers import Answer, Found, both, given, known
 from llmc.doctor.daemon import DaemonSeen, acted_for, names_in_use
 from llmc.doctor.findings import Finding, Topic, counted, some
-from llmc.doctor.health import SESSIONS, Health, Looking
+from llmc.doctor.health import SESSIONS, Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
-from llmc.doctor.state import StateFacts, StateSeen, workers_of
+from llmc.doctor.state import workers_of
 from llmc.host.process_search import marked_processes
 from llmc.host.processes import end_tree, is_running
 from llmc.model import Session
@@ -56,7 +56,7 @@ def look(looking: Looking, seen: Health) -> SessionsSeen:
     terminals = given(looking.tmux, _look_at_terminals)
     return SessionsSeen(
         terminals,
-        own=given(both(terminals, seen.of(StateSeen).state), lambda of: _own_terminals(*of)),
+        own=given(both(terminals, looking.state), lambda of: _own_terminals(*of)),
         strays=given(terminals, lambda terminals: _find_strays(looking.root, terminals)),
     )
 

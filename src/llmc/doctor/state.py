@@ -11,9 +11,9 @@ from llmc.core.display import age, one_line
 from llmc.core.lifecycle.clocks import is_future, newest_time
 from llmc.doctor.answers import Absent, Answer, Broken, Found, Newer, Unknown, probe
 from llmc.doctor.findings import Finding, FindingKind, Topic, counted
-from llmc.doctor.health import Health, Looking
+from llmc.doctor.health import Health, Looking, StateFacts
 from llmc.doctor.remains import backup_is_current, find_remains, rebuilt
-from llmc.doctor.repairs import Choice, Repair, RepairContext, RepairStage, change_worker, fix
+from llmc.doctor.repairs import Repair, RepairChoice, RepairContext, RepairStage, change_worker, fix
 from llmc.doctor.worker_records import careful, late_timers, records_fix, without_error
 from llmc.errors import LlmcError
 from llmc.model import State, Work, Worker
@@ -25,16 +25,6 @@ TOPIC = Topic("state")
 
 
 # --- look -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class StateFacts:
-    workers: Mapping[str, Worker]
-    patrol_last_run_unix: float | None = None
-    problems: tuple[tuple[str | None, str], ...] = ()
-    """What contradicts itself, so that no command takes this state; with the worker whose record it is."""
-    future: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    """The workers whose record in the file has times to come, with how many seconds ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +41,10 @@ def workers_of(health: Health) -> Mapping[str, Worker]:
 
 
 def look(looking: Looking, seen: Health) -> StateSeen:
-    return StateSeen(
-        looking.ask(lambda root: _look_at_state(root, looking.now)),
-        looking.ask(lambda root: _look_at_backup(root, looking.now)),
-    )
+    return StateSeen(looking.state, looking.ask(lambda root: _look_at_backup(root, looking.now)))
 
 
-def _look_at_state(root: Root, now: float) -> Answer[StateFacts]:
+def read_state(root: Root, now: float) -> Answer[StateFacts]:
     file = StateFile(root.path)
     try:
         written, state = file.as_written(), file.load()
@@ -132,7 +119,7 @@ def _begin_afresh(context: RepairContext, repair: Repair) -> str:
     return "there are no workers any more; their worktrees and branches are where they were"
 
 
-def _choose_recovery(context: RepairContext, repair: Repair) -> Choice:
+def _choose_recovery(context: RepairContext, repair: Repair) -> RepairChoice:
     file = StateFile(context.root.path)
     ways, usual = [_rebuild_state, _begin_afresh], 0
     backup = probe(lambda: _look_at_backup(context.root, context.now))
@@ -140,7 +127,7 @@ def _choose_recovery(context: RepairContext, repair: Repair) -> Choice:
         restore = replace(_restore_backup, words=f"restore state.json.bak, from {age(backup.value)} ago")
         ways, usual = [restore, *ways], 0 if _backup_will_do(context, file) else 1
     editable = str(file.path) if file.path.is_file() else ""
-    return Choice("state.json cannot be used:", tuple(ways), usual, editable)
+    return RepairChoice("state.json cannot be used:", tuple(ways), usual, editable)
 
 
 def _backup_will_do(context: RepairContext, file: StateFile) -> bool:

@@ -28,7 +28,7 @@ def _correct_records(context: RepairContext, repair: Repair) -> str:
         seen = {key: find_git_facts(site, worker) for key, worker in state.workers.items()}
         return corrected(state, seen, site.root.worktrees, site.config.defaults.agent, context.now)
 
-    site.ledger.state.mend(change)
+    site.ledger.state.repair(change)
     return "the records agree with themselves and with git"
 
 

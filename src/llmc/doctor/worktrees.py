@@ -16,11 +16,11 @@ from llmc.doctor.answers import Absent, Answer, Found, OfWorker, Unknown, both, 
 from llmc.doctor.clone import REASON, CloneFacts, CloneSeen, WorktreeRecord
 from llmc.doctor.daemon import acted_for, names_in_use, settled_status
 from llmc.doctor.findings import Finding, Topic, some
-from llmc.doctor.health import BRANCHES, Health, Looking
+from llmc.doctor.health import BRANCHES, Health, Looking, StateFacts
 from llmc.doctor.remains import find_remains_of, rebuilt
-from llmc.doctor.repairs import Choice, Repair, RepairContext, RepairStage, change_worker, fix
+from llmc.doctor.repairs import Repair, RepairChoice, RepairContext, RepairStage, change_worker, fix
 from llmc.doctor.root_files import RootFilesSeen
-from llmc.doctor.state import StateFacts, StateSeen, workers_of
+from llmc.doctor.state import workers_of
 from llmc.doctor.worker_records import needs_person, records_fix
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, list_backups, make_backup
@@ -62,7 +62,7 @@ class WorktreesSeen:
 
 def look(looking: Looking, seen: Health) -> WorktreesSeen:
     clone = both(looking.git, seen.of(CloneSeen).clone)
-    return WorktreesSeen(given(seen.of(StateSeen).state, lambda state: _look_at_all(looking, clone, state)))
+    return WorktreesSeen(given(looking.state, lambda state: _look_at_all(looking, clone, state)))
 
 
 def _look_at_all(
@@ -178,15 +178,15 @@ def _reset(context: RepairContext, repair: Repair) -> str:
 # --- repair of what belongs to nobody -------------------------------------------------------------
 
 
-def _choose_for_orphan(context: RepairContext, repair: Repair) -> Choice:
+def _choose_for_orphan(context: RepairContext, repair: Repair) -> RepairChoice:
     """Work that is in it speaks for a worker whose record was lost."""
     name = repair.subject
     if name_problem(name) is not None:
-        return Choice("", (_remove_orphan,), 0)
+        return RepairChoice("", (_remove_orphan,), 0)
     holds_work = _holds_work(context, name)
     work = "there is work in it" if holds_work else "there is no work in it"
     question = f"the worktree {name} belongs to no worker; {work}:"
-    return Choice(question, (_adopt_orphan, _remove_orphan), 0 if holds_work else 1)
+    return RepairChoice(question, (_adopt_orphan, _remove_orphan), 0 if holds_work else 1)
 
 
 def _holds_work(context: RepairContext, name: str) -> bool:

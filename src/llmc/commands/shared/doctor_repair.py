@@ -12,7 +12,7 @@ from llmc.commands.shared.doctor_report import repair_report
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import editor_words
 from llmc.doctor.checks import look_twice, repairs_for
-from llmc.doctor.repairs import Choice, Repair, RepairContext, Repaired, RepairStage, carry_out
+from llmc.doctor.repairs import Repair, RepairChoice, RepairContext, Repaired, RepairStage, carry_out
 from llmc.errors import LlmcError
 from llmc.host.terminal import run_in_terminal
 from llmc.root import Root
@@ -82,7 +82,7 @@ def _chosen(app: App, context: RepairContext, planned: Repair) -> Repair | None:
     return replace(planned, fix=choice.ways[index])
 
 
-def _choose(app: App, choice: Choice) -> int | None:
+def _choose(app: App, choice: RepairChoice) -> int | None:
     ways = [way.words for way in choice.ways]
     editor = [EDITOR] if choice.editable and app.console.is_terminal else []
     return app.console.choose(choice.question, [*ways, *editor], choice.usual)
