@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from llmc.cli.main import main
-from llmc.core.findings import KINDS
+from llmc.doctor.checks import KINDS
 from llmc.git.runner import Git
 from llmc.host.local import LocalHost
 from llmc.model import Worker

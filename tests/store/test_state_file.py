@@ -167,8 +167,8 @@ def test_a_file_that_contradicts_itself_can_be_mended(file: StateFile) -> None:
     with pytest.raises(StateInvalidError, match="commit_sha"):
         file.transact(counted)
     with pytest.raises(StateInvalidError, match="commit_sha"):
-        file.mend(unchanged)
-    file.mend(lambda state: State({"adam": replace(state.workers["adam"], commit_sha="c0ffee")}))
+        file.repair(unchanged)
+    file.repair(lambda state: State({"adam": replace(state.workers["adam"], commit_sha="c0ffee")}))
     assert file.load().workers["adam"].commit_sha == "c0ffee"
 
 
@@ -208,7 +208,7 @@ def test_what_another_process_wrote_is_seen_and_what_a_caller_keeps_cannot_reach
 
 def test_a_missing_state_is_named(tmp_path: Path) -> None:
     file = StateFile(tmp_path)
-    for use in (file.load, lambda: file.transact(unchanged), lambda: file.mend(unchanged), file.restore_backup):
+    for use in (file.load, lambda: file.transact(unchanged), lambda: file.repair(unchanged), file.restore_backup):
         with pytest.raises(StateMissingError, match=r"there is no .*state\.json") as caught:
             use()
         assert caught.value.hint == "run `llmc init`"
@@ -554,5 +554,5 @@ def test_reading_a_state_writes_nothing(tmp_path: Path) -> None:
     assert file.load().workers["adam"].last_activity_unix == 2_000.0
     assert file.transact(lambda state: state) == file.load()
     assert file.path.read_bytes() == before
-    file.mend(lambda state: state)
+    file.repair(lambda state: state)
     assert file.as_written().workers["adam"].last_activity_unix == 2_000.0

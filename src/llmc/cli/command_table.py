@@ -354,7 +354,7 @@ COMMANDS = (
         "check everything, say what is wrong, and repair it",
         ("llmc doctor", "llmc doctor --repair", "llmc doctor --rebuild", "llmc doctor --agents --json"),
         (
-            flag("--repair", text="mend what can be mended; asks first, and keeps whatever could be lost"),
+            flag("--repair", text="repair what can be repaired; asks first, and keeps whatever could be lost"),
             flag("--rebuild", text="make the state again from worktrees, branches, terminals and the log of events"),
             flag("--agents", text="try every installed agent CLI: reports, prompt, delivery, version"),
             YES,

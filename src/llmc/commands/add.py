@@ -9,10 +9,10 @@ from llmc.care.acting import newest_tip
 from llmc.commands.shared.result import Result
 from llmc.core.names import check_worker_name
 from llmc.daemon.process import running_daemon
+from llmc.doctor.agents import look_at_agent
 from llmc.errors import LlmcError
 from llmc.git.worktree import add_worktree, delete_branch, remove_worktree
 from llmc.model import Evidence, Worker
-from llmc.observe.health_workers import look_at_agent
 from llmc.perform.worktrees import carry_ignored_files
 from llmc.site import Site
 from llmc.store.config_file import remove_worker_table, set_worker_table

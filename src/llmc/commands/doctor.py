@@ -8,15 +8,10 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
+from llmc.commands.shared.doctor_report import report
 from llmc.commands.shared.result import Result
-from llmc.core.diagnose import Checked, checked
-from llmc.core.display import plain
-from llmc.core.findings import Finding, counted
-from llmc.core.kinds import ERROR, Severity
-from llmc.core.repairs import is_repairable
+from llmc.doctor.checks import look_twice
 from llmc.errors import WrongWordsError
-from llmc.model import Json
-from llmc.observe.health import look_twice
 from llmc.root import Root, RootMissingError
 
 
@@ -36,7 +31,7 @@ def run(app: App, args: Namespace) -> Result:
         from llmc.commands.shared.doctor_repair import repair
 
         return repair(app, root)
-    return _checked(app, root)
+    return report(*look_twice(app.host(), root))
 
 
 def named_root(app: App) -> Root:
@@ -45,60 +40,3 @@ def named_root(app: App) -> Root:
         return app.root()
     except RootMissingError:
         return Root(app.given_root or app.environ.get("LLMC_ROOT") or "~/llmc")
-
-
-def _checked(app: App, root: Root) -> Result:
-    health, findings = look_twice(app.host(), root)
-    groups = checked(health, findings)
-    lines = [*told_groups(groups), *told(findings), verdict(findings)]
-    mendable = sum(map(is_repairable, findings))
-    if mendable:
-        lines.append(f"`llmc doctor --repair` mends {mendable} of them")
-    ok = is_well(findings)
-    return Result(plain("\n".join(lines)), as_data(root, groups, findings), 0 if ok else 1)
-
-
-def is_well(findings: tuple[Finding, ...]) -> bool:
-    return all(each.severity is not ERROR for each in findings)
-
-
-def as_data(root: Root, groups: tuple[Checked, ...], findings: tuple[Finding, ...]) -> dict[str, Json]:
-    return {
-        "schema": 1,
-        "ok": is_well(findings),
-        "root": root.path,
-        "findings": [_data(each) for each in findings],
-        "checked": [group.topic for group in groups],
-    }
-
-
-def _data(found: Finding) -> Json:
-    """Names from a disk may hold bytes that are no text, which no JSON can carry."""
-    return {
-        "code": found.code,
-        "severity": found.severity.value,
-        "worker": found.worker,
-        "what": plain(found.what),
-        "why": plain(found.why),
-        "repair": plain(found.repair),
-        "repairable": is_repairable(found),
-    }
-
-
-def told_groups(groups: tuple[Checked, ...]) -> list[str]:
-    return [f"ok  {group.summary}" for group in groups if group.well]
-
-
-def told(findings: tuple[Finding, ...]) -> list[str]:
-    lines = []
-    for each in findings:
-        lines.append(f"{each.severity}: {each.code}: {each.what}")
-        lines += [f"  {line}" for line in each.why.splitlines()]
-        lines.append(f"  repair: {each.repair}")
-    return lines
-
-
-def verdict(findings: tuple[Finding, ...]) -> str:
-    counts = {severity: sum(each.severity is severity for each in findings) for severity in Severity}
-    words = ", ".join(counted(number, severity.value) for severity, number in counts.items() if number)
-    return words or "nothing is wrong"

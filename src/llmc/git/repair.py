@@ -20,14 +20,14 @@ _SHA = re.compile(r"[0-9a-f]{40,64}")
 NEEDED_DIRECTORIES = ("objects", "refs")
 
 
-class MendingError(LlmcError):
+class GitRepairError(LlmcError):
     """It cannot be put right without a person."""
 
 
 # --- the clone itself -------------------------------------------------------------------------------
 
 
-def mend_clone(git: Git, git_dir: str, branch: str, keep: str) -> None:
+def repair_clone(git: Git, git_dir: str, branch: str, keep: str) -> None:
     """HEAD, the directories that git needs, and lines of `packed-refs` that are none. `keep` gets what is replaced."""
     for name in NEEDED_DIRECTORIES:
         git.host.make_dir(f"{git_dir}/{name}")
@@ -41,7 +41,7 @@ def mend_clone(git: Git, git_dir: str, branch: str, keep: str) -> None:
         git.host.write(f"{git_dir}/packed-refs", b"\n".join([*good, b""]))
 
 
-def mend_ref(git: Git, root: str, ref: str, keep: str) -> str:
+def repair_ref(git: Git, root: str, ref: str, keep: str) -> str:
     """Puts a ref back to the last commit that its log tells of and that there is. The commit."""
     git_dir = f"{root}/.git"
     broken = git.host.read(f"{git_dir}/{ref}")
@@ -53,7 +53,7 @@ def mend_ref(git: Git, root: str, ref: str, keep: str) -> str:
     if sha is None:
         if broken is None:
             git.run(root, "update-ref", "-d", ref)
-        raise MendingError(f"nothing tells where {ref} last stood", f"what was in it is kept in {keep}")
+        raise GitRepairError(f"nothing tells where {ref} last stood", f"what was in it is kept in {keep}")
     git.run(root, "update-ref", "-m", "llmc doctor --repair", ref, sha)
     return sha
 
@@ -76,7 +76,7 @@ def restore_branch(git: Git, root: str, name: str, branch: str, candidates: tupl
     logged = newest_logged(git, root, f"{root}/.git/worktrees/{name}/logs/HEAD")
     found = next((sha for sha in (logged, *candidates) if sha and resolve(git, root, sha)), None)
     if found is None:
-        raise MendingError(f"no commit is left that {branch} could stand on", "`llmc nuke` it, then add it again")
+        raise GitRepairError(f"no commit is left that {branch} could stand on", "`llmc nuke` it, then add it again")
     git.run(root, "update-ref", "-m", "llmc doctor --repair", HEADS + branch, found, "")
     return found
 
@@ -101,7 +101,7 @@ def make_ours(git: Git, root: str, name: str, branch: str, keep: str) -> str:
         return ""
     path, record = worktree_path(root, name), record_of(root, name)
     if git.host.read_link(path) is not None:
-        raise MendingError(f"{path} is a link to another place", f"remove the link, then `llmc restart {name}`")
+        raise GitRepairError(f"{path} is a link to another place", f"remove the link, then `llmc restart {name}`")
     kept = []
     if not has_whole_record(git.host, root, name):
         head = recorded_head(git.host, root, name)
@@ -149,4 +149,4 @@ def leave_operation(git: Git, worktree: str) -> None:
             try:
                 quit_operations(git, worktree)
             except GitError as stuck:
-                raise MendingError(stuck.what, f"look at `git -C {worktree} status`") from stuck
+                raise GitRepairError(stuck.what, f"look at `git -C {worktree} status`") from stuck

@@ -5,7 +5,8 @@ Every probe here knows three answers: yes, no, and a GitError when git could not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from llmc.errors import LlmcError
@@ -109,6 +110,16 @@ def lookup(git: Git, cwd: str, *names: str) -> tuple[str | None, ...]:
     asked = encode("".join(f"{name}\n" for name in names))
     answers = decode(git.run(cwd, "cat-file", "--batch-check=%(objectname)", stdin=asked).out).splitlines()
     return tuple(None if " " in answer else answer for answer in answers)
+
+
+def missing_commits(git: Git, repository: str, named: Iterable[str]) -> tuple[str, ...]:
+    """Those of the commits that the repository does not have."""
+    named = tuple(named)
+    names = [name for name in named if re.fullmatch(r"[0-9a-f]{40,64}", name)]
+    asked = "".join(f"{name}\n" for name in names).encode()
+    answers = decode(git.run(repository, "cat-file", "--batch-check", stdin=asked).out).splitlines() if names else []
+    there = {name for name, answer in zip(names, answers, strict=True) if " commit " in answer}
+    return tuple(name for name in named if name not in there)
 
 
 def branch_tip(git: Git, cwd: str, branch: str) -> str | None:

@@ -85,7 +85,7 @@ class StateFile:
         with self._lock_existing():
             return self._apply(change, self.load())
 
-    def mend(self, change: Change) -> State:
+    def repair(self, change: Change) -> State:
         """As `transact`, for a state that contradicts itself and that `change` puts right."""
         with self._lock_existing():
             with self._advice():
@@ -220,7 +220,7 @@ def _from_json(raw: bytes, path: Path) -> object:
         why = f"line {error.lineno}, column {error.colno}: {error.msg}" if raw.strip() else "it is empty"
     except (ValueError, RecursionError) as error:
         why = str(error)
-    raise StateBrokenError(f"{path} is damaged: {why}", "mend it in an editor or run `llmc doctor --repair`")
+    raise StateBrokenError(f"{path} is damaged: {why}", "fix it in an editor or run `llmc doctor --repair`")
 
 
 def _missing(path: Path) -> StateMissingError:

@@ -6,9 +6,8 @@ from llmc.agents.registry import BUILT_IN
 from llmc.app import App
 from llmc.commands.shared.result import Result
 from llmc.config import Config, load_config, parse_config
-from llmc.core.agent_check import Trial, Verdict
 from llmc.core.display import one_line
-from llmc.perform.canary import try_agent
+from llmc.doctor.agent_trial import Trial, TrialVerdict, try_agent
 from llmc.root import Root
 from llmc.store.config_file import default_config_text
 
@@ -41,8 +40,9 @@ def _told(trial: Trial) -> list[str]:
     if not trial.installed:
         return [f"{trial.agent}: {trial.program} is not installed"]
     head = f"{trial.agent} {trial.version or '(version unknown)'}, pack {trial.pack}"
-    marks = {Verdict.OK: "ok", Verdict.UNKNOWN: "?", Verdict.DRIFTED: "DRIFTED", Verdict.FAILED: "failed"}
-    return [head, *(f"  {marks[c.verdict]:<8}{c.name}: {one_line(c.words, WORDS_SHOWN)}" for c in trial.checks)]
+    marks = {TrialVerdict.UNKNOWN: "?", TrialVerdict.DRIFTED: "DRIFTED"}
+    checks = ((marks.get(check.verdict, check.verdict.value), check) for check in trial.checks)
+    return [head, *(f"  {mark:<8}{check.name}: {one_line(check.words, WORDS_SHOWN)}" for mark, check in checks)]
 
 
 def _summary(installed: list[Trial]) -> str:

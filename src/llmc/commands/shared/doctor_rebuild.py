@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from types import MappingProxyType
 
-from llmc.app import App
-from llmc.commands.shared.doctor_repair import NobodyToAskError, means_for
+from llmc.app import App, open_site
+from llmc.commands.shared.doctor_repair import NobodyToAskError
 from llmc.commands.shared.result import Result
 from llmc.core.display import one_line
-from llmc.core.rebuild import Rebuilt, rebuilt
+from llmc.doctor.findings import counted
+from llmc.doctor.remains import Rebuilt, find_remains, rebuilt
+from llmc.doctor.state import save_rebuilt
 from llmc.errors import LlmcError
-from llmc.model import State
-from llmc.perform.repairs import save_rebuilt
 from llmc.root import Root
 from llmc.store.codec import StateError
 from llmc.store.state_file import StateFile
@@ -21,20 +20,19 @@ TASK_SHOWN = 50
 
 
 def rebuild(app: App, root: Root) -> Result:
-    means = means_for(app, root)
-    site = means.open_site()
-    found = [rebuilt(remains, time.time()) for remains in means.find_remains(site).values()]
+    site = open_site(root)
+    found = [rebuilt(remains, time.time()) for remains in find_remains(site).values()]
     app.console.say("\n".join([*_table(found), *_warning(root)]))
     if not app.console.can_ask:
         raise NobodyToAskError("nobody can be asked here; nothing was changed", "say --yes to save this")
     if not app.console.confirm("Save this as the state? What is there now is kept aside."):
         raise LlmcError("nothing was changed", "`llmc doctor --repair` may restore the backup")
-    workers = {each.worker.name: each.worker for each in found}
-    save_rebuilt(means, State(MappingProxyType(workers)))
-    for name in workers:
-        site.ledger.note(name, site.now(), "rebuilt", f"{workers[name].work.value}: {workers[name].evidence.detail}")
-    words = f"saved {len(found)} workers" if len(found) != 1 else "saved 1 worker"
-    return Result(f"{words}; `llmc up` looks after them", {"schema": 1, "workers": [_data(each) for each in found]})
+    workers = [each.worker for each in found]
+    save_rebuilt(root, workers)
+    for worker in workers:
+        site.ledger.note(worker.name, site.now(), "rebuilt", f"{worker.work.value}: {worker.evidence.detail}")
+    data = {"schema": 1, "workers": [_data(each) for each in found]}
+    return Result(f"saved {counted(len(found), 'worker')}; `llmc up` looks after them", data)
 
 
 def _table(found: list[Rebuilt]) -> list[str]:

@@ -5,31 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from llmc.app import App, open_site
-from llmc.care.catch_up import catch_up
-from llmc.commands.doctor import as_data, is_well, told, verdict
-from llmc.commands.shared.recovery_choices import choose_orphan, choose_recovery
+from llmc.commands.shared.doctor_report import repair_report
 from llmc.commands.shared.result import Result
-from llmc.core.diagnose import checked
-from llmc.core.display import plain
-from llmc.core.findings import Finding
-from llmc.core.health import Health
-from llmc.core.repairs import Do, Repair, repairs_for
+from llmc.commands.shared.text_input import editor_words
+from llmc.doctor.checks import look_twice, repairs_for
+from llmc.doctor.repairs import Repair, RepairChoice, RepairContext, Repaired, RepairStage, carry_out
 from llmc.errors import LlmcError
-from llmc.model import Json
-from llmc.observe.health import look_twice
-from llmc.observe.remains import find_remains, find_remains_of, look_for_mending
-from llmc.perform.means import Means
-from llmc.perform.repairs import Repaired, carry_out
+from llmc.host.terminal import run_in_terminal
 from llmc.root import Root
-from llmc.site import Site
 from llmc.store.state_file import StateFile
 
 ROUNDS = 4
-"""What is mended first may show what else is wrong: a state that is back names its workers."""
-ACCESS = (Do.MAKE_WRITABLE, Do.MAKE_DIRECTORY, Do.CLOSE_TO_OTHERS)
-"""They touch nothing that could be lost, and without them a copy may be impossible."""
+"""What is repaired first may show what else is wrong: a state that is back names its workers."""
+EDITOR = "open it in your editor"
 
 
 class NobodyToAskError(LlmcError):
@@ -44,21 +35,14 @@ def repair(app: App, root: Root) -> Result:
         planned = [each for each in repairs_for(findings) if each not in tried]
         if not planned or not _agreed(app, planned):
             break
-        done += _carry_out(app, means_for(app, root), health, planned)
+        done += _carry_out(app, context_for(app, root), planned)
         tried |= set(planned)
         health, findings = look_twice(app.host(), root)
-    return _report(root, health, findings, done)
+    return repair_report(health, findings, done)
 
 
-def means_for(app: App, root: Root) -> Means:
-    opened: list[Site] = []
-
-    def site() -> Site:
-        if not opened:
-            opened.append(open_site(root))
-        return opened[0]
-
-    return Means(root, app.host(), time.time(), site, catch_up, find_remains, find_remains_of, look_for_mending)
+def context_for(app: App, root: Root) -> RepairContext:
+    return RepairContext(root, app.host(), time.time(), cache(lambda: open_site(root)))
 
 
 def _agreed(app: App, planned: Sequence[Repair]) -> bool:
@@ -68,53 +52,42 @@ def _agreed(app: App, planned: Sequence[Repair]) -> bool:
     return app.console.confirm("Repair it?")
 
 
-def _carry_out(app: App, means: Means, health: Health, planned: Iterable[Repair]) -> list[Repaired]:
+def _carry_out(app: App, context: RepairContext, planned: Iterable[Repair]) -> list[Repaired]:
     done: list[Repaired] = []
     kept = False
     for each in planned:
-        if not kept and each.do not in ACCESS:
-            StateFile(means.root.path).keep_copy("before-repair")
+        if not kept and each.fix.stage > RepairStage.ACCESS:
+            StateFile(context.root.path).keep_copy("before-repair")
             kept = True
-        chosen = _chosen(app, means, health, each)
+        chosen = _chosen(app, context, each)
         if chosen is None:
             done.append(Repaired(each, False, "left as it is"))
             continue
-        done.append(carry_out(means, chosen))
+        done.append(carry_out(context, chosen))
         app.console.say(_line(done[-1]))
     return done
 
 
-def _chosen(app: App, means: Means, health: Health, planned: Repair) -> Repair | None:
-    """Where there is more than one way, the one that the person wants."""
-    if planned.do is Do.RECOVER_STATE:
-        do = choose_recovery(app, means, health)
-        return replace(planned, do=do) if do is not None else None
-    if planned.do is Do.REMOVE_WORKTREE:
-        do = choose_orphan(app, means, planned.subject)
-        return replace(planned, do=do) if do is not None else None
-    return planned
+def _chosen(app: App, context: RepairContext, planned: Repair) -> Repair | None:
+    """As the person wants it, where there is more than one way; None when they want none of them."""
+    if planned.fix.choose is None:
+        return planned
+    choice = planned.fix.choose(context, planned)
+    index = _choose(app, choice) if len(choice.ways) > 1 else 0
+    if index is None:
+        return None
+    if index == len(choice.ways):
+        run_in_terminal([*editor_words(app.environ), choice.editable])
+        return None
+    return replace(planned, fix=choice.ways[index])
+
+
+def _choose(app: App, choice: RepairChoice) -> int | None:
+    ways = [way.words for way in choice.ways]
+    editor = [EDITOR] if choice.editable and app.console.is_terminal else []
+    return app.console.choose(choice.question, [*ways, *editor], choice.usual)
 
 
 def _line(repaired: Repaired) -> str:
     hint = f" ({repaired.hint})" if repaired.hint else ""
     return f"{'done' if repaired.done else 'not done'}: {repaired.repair.words}: {repaired.words}{hint}"
-
-
-def _report(root: Root, health: Health, findings: tuple[Finding, ...], done: list[Repaired]) -> Result:
-    groups = checked(health, findings)
-    made = sum(each.done for each in done)
-    head = [f"{made} of {len(done)} repairs done"] if done else ["there was nothing to repair"]
-    left = ["what is left:", *told(findings)] if findings else []
-    data: dict[str, Json] = {**as_data(root, groups, findings), "repaired": [_data(each) for each in done]}
-    return Result(plain("\n".join([*head, *left, verdict(findings)])), data, 0 if is_well(findings) else 1)
-
-
-def _data(repaired: Repaired) -> Json:
-    return {
-        "do": repaired.repair.do.value,
-        "worker": repaired.repair.worker,
-        "words": plain(repaired.repair.words),
-        "done": repaired.done,
-        "result": plain(repaired.words),
-        "hint": plain(repaired.hint),
-    }
