@@ -267,7 +267,7 @@ def hostile(place):
     state = json.loads(state_file.read_text())
     state["workers"]["adam"] |= {
         "current_prompt": HOSTILE,
-        "commit_sha": git_in(place, "rev-parse", "llmc/adam"),
+        "commit_sha": git_in(place, place.root, "rev-parse", "llmc/adam"),
         "session": "up",
         "evidence": {"signal": "hook.question", "at_unix": 1.0, "detail": HOSTILE},
     }
@@ -289,9 +289,9 @@ def hostile(place):
     subprocess.run([*tmux, "kill-server"], env=place.llmc.environment(), check=True)
 
 
-def git_in(place, *words):
+def git_in(place, where, *words):
     with own_environment(place.llmc.home):
-        return Git(LocalHost()).text(str(place.root), *words)
+        return Git(LocalHost(), as_agents=True).text(str(where), *words)
 
 
 def commit_hostile_work(place):
@@ -299,7 +299,7 @@ def commit_hostile_work(place):
     (worktree / "note.md").write_text(f"{HOSTILE}\n")
     (worktree / f"name{HOSTILE.replace('/', '')}").write_text("x\n")
     for words in (("add", "--all"), ("commit", "--quiet", "-m", HOSTILE)):
-        git_in(place, "-C", str(worktree), *words)
+        git_in(place, worktree, *words)
 
 
 def test_no_hostile_text_reaches_the_terminal(hostile, path_of):
