@@ -135,16 +135,13 @@ def installed_agents() -> dict[str, Path]:
     return {name: at / name for name in names for at in PROGRAMS if (at / name).exists()}
 
 
-ONE_AT_A_TIME = pytest.mark.xdist_group("real agents")
-
-
 def agents(*names: str) -> pytest.MarkDecorator:
     """Only these: each takes its time."""
-    chosen = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in EVERY_AGENT if agent.name in names]
+    chosen = [pytest.param(agent, id=agent.name) for agent in EVERY_AGENT if agent.name in names]
     return pytest.mark.parametrize("real_agent", chosen, indirect=True)
 
 
-EACH_AGENT = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS]
+EACH_AGENT = [pytest.param(agent, id=agent.name) for agent in AGENTS]
 """The four that most people use: the long tests have no time for more."""
 with_every_agent = agents(*(agent.name for agent in EVERY_AGENT))
 """Not only the four: for what is worth its time on each."""

@@ -17,8 +17,8 @@ PASTE_BEGINS, PASTE_ENDS = b"\x1b[200~", b"\x1b[201~"
 
 def receive(path: str, *, brackets: bool) -> None:
     tty.setraw(0)
-    os.write(1, (ASK_FOR_BRACKETS if brackets else b"") + b"ready\r\n")
     with open(path, "ab", buffering=0) as received:
+        os.write(1, (ASK_FOR_BRACKETS if brackets else b"") + b"ready\r\n")
         while chunk := os.read(0, CHUNK):
             received.write(chunk)
 

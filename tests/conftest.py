@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import disk_usage
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -17,6 +19,8 @@ from testing.terminals import private_tmux as private_tmux
 settings.register_profile("llmc", deadline=None)
 settings.load_profile("llmc")
 
+MEMORY = Path("/dev/shm")
+ROOM_BYTES = 2 << 30
 FOREIGN = ("GIT_", "LLMC_", "TMUX", "XDG_", "CLAUDE", "CODEX", "GEMINI", "OPENCODE")
 GIT_SETTINGS = """\
 [user]
@@ -27,6 +31,18 @@ GIT_SETTINGS = """\
 [gc]
     auto = 0
 """
+
+
+def pytest_configure() -> None:
+    """Thousands of repositories are made here, and each waits for its disk: in memory there is nothing to wait for."""
+    if "TMPDIR" not in os.environ and MEMORY.is_dir() and _is_spacious(MEMORY):
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None
+
+
+def _is_spacious(place: Path) -> bool:
+    forbids_programs = os.statvfs(place).f_flag & os.ST_NOEXEC
+    return os.access(place, os.W_OK) and not forbids_programs and disk_usage(place).free > ROOM_BYTES
 
 
 @pytest.fixture(autouse=True)

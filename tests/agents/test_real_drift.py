@@ -7,12 +7,11 @@ import pytest
 from testing.drift.cells import try_cells
 from testing.drift.install import matrix, place_of
 from testing.npm import programs_in
-from testing.real_agents import ONE_AT_A_TIME, not_here
+from testing.real_agents import not_here
 
 OLDEST = matrix()["claude"][-1]
 
 
-@ONE_AT_A_TIME
 @pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.timeout(240)
 def test_the_oldest_claude_of_the_matrix_commits_a_task() -> None:

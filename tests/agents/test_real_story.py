@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from testing.models.steps import Run, Step, Text
-from testing.real_agents import AGENTS, ONE_AT_A_TIME, AgentMachine, AgentRoot, make_agent_root
+from testing.real_agents import AGENTS, AgentMachine, AgentRoot, make_agent_root
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
@@ -39,7 +39,7 @@ CREDITS = {
 }
 """What the CLIs are told to write under every commit."""
 WHAT_BECAME_OF_IT = "working > needs_review > rejected > needs_review > rebasing > needs_review > idle"
-WORTH_A_STORY = [pytest.param(agent, id=agent.name, marks=ONE_AT_A_TIME) for agent in AGENTS if agent.name in CREDITS]
+WORTH_A_STORY = [pytest.param(agent, id=agent.name) for agent in AGENTS if agent.name in CREDITS]
 
 
 class Author:

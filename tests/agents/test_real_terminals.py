@@ -8,14 +8,14 @@ import pytest
 
 from testing.desk import Desk, at_desk
 from testing.models.steps import Run, Text
-from testing.real_agents import ONE_AT_A_TIME, AgentMachine, installed, machine_for
+from testing.real_agents import AgentMachine, installed, machine_for
 from testing.real_clis import AGENTS
 from testing.waiting import wait_until
 
 PATIENCE_SECS = 90.0
 CLAUDE, CODEX = (next(agent for agent in AGENTS if agent.name == name) for name in ("claude", "codex"))
 
-pytestmark = [pytest.mark.hazard, ONE_AT_A_TIME, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.hazard, pytest.mark.timeout(300)]
 
 
 @pytest.fixture

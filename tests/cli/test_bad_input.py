@@ -289,9 +289,9 @@ def hostile(place):
     subprocess.run([*tmux, "kill-server"], env=place.llmc.environment(), check=True)
 
 
-def git_in(place, directory, *words):
+def git_in(place, where, *words):
     with own_environment(place.llmc.home):
-        return Git(LocalHost()).text(str(directory), *words)
+        return Git(LocalHost(), as_agents=True).text(str(where), *words)
 
 
 def commit_hostile_work(place):

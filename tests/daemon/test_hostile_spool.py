@@ -31,6 +31,7 @@ def _files(spool: Path) -> None:
 
 
 def _horrors(spool: Path) -> None:
+    (spool / "bad").write_text("mine")  # before LLMC has something to put there
     (spool / "0.json" / "deep" / "deeper").mkdir(parents=True)
     os.mkfifo(spool / "1.json")
     (spool / "2.json").symlink_to("/dev/zero")
@@ -44,7 +45,6 @@ def _horrors(spool: Path) -> None:
     (spool / "7.json").write_text('{"event": "question", "text": "\\ud800\\u0000"}')
     with open(os.fsencode(spool) + b"/8\n\xff.json", "wb") as file:
         file.write(b"[")
-    (spool / "bad").write_text("mine")
 
 
 def _of_another(spool: Path) -> None:
@@ -54,9 +54,10 @@ def _of_another(spool: Path) -> None:
 
 def _from_the_future(spool: Path) -> None:
     for number, event in enumerate(("session_start", "turn_end")):
-        path = spool / f"{number}.json"
-        path.write_text(json.dumps({"event": event}))
-        os.utime(path, (time.time() + 900 * DAY,) * 2)
+        unfinished = spool / f".{number}"
+        unfinished.write_text(json.dumps({"event": event}))
+        os.utime(unfinished, (time.time() + 900 * DAY,) * 2)
+        unfinished.rename(spool / f"{number}.json")
 
 
 @pytest.mark.parametrize("drop", [_files, _horrors, _of_another, _from_the_future])

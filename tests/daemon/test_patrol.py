@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -105,6 +107,18 @@ def test_without_a_daemon_the_command_does_it_itself(story: Story) -> None:
     assert story.worker("adam").work is Work.NEEDS_INPUT
     assert story.worker("baker").session is Session.CRASHED
     assert [each["kind"] for each in said["troubles"]["baker"]] == ["crashed"]
+
+
+def test_a_daemon_that_ends_before_it_answers_is_not_waited_for(story: Story) -> None:
+    daemon = story.begin("adam").up()
+    os.kill(daemon, signal.SIGSTOP)
+    asking = story.spawn("patrol", "--json")
+    story.until(Path(story.root.patrol_request).exists)
+    runs = story.json("status")["patrol"]["runs"] or 0
+    end_abruptly(daemon)
+    assert asking.wait(60) == 0
+    assert story.json("status")["patrol"]["runs"] == runs + 1
+    assert not Path(story.root.patrol_request).exists()
 
 
 def test_many_may_ask_at_once(story: Story) -> None:

@@ -26,7 +26,7 @@ def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
 
 
 def test_it_ends_with_one_clean_commit_for_each_task(story: Story, tmp_path: Path) -> None:
-    said = story.llmc("demo", "--speed", "5", "--keep").out
+    said = story.llmc("demo", "--speed", "50", "--keep").out
     (place,) = tmp_path.glob("llmc-demo-*")
     git, repository = Git(LocalHost()), str(place / "greeter")
     assert git.text(repository, "log", "--reverse", "--format=%s", "main").splitlines() == STORY
@@ -50,7 +50,7 @@ def test_it_ends_with_one_clean_commit_for_each_task(story: Story, tmp_path: Pat
 
 
 def test_it_leaves_nothing_behind(story: Story, tmp_path: Path) -> None:
-    said = story.llmc("demo", "--speed", "5").out
+    said = story.llmc("demo", "--speed", "50").out
     assert "llmc init" in said
     assert ("`pipx install .`" in said) == (shutil.which("llmc") is None)
     assert list(tmp_path.glob("llmc-demo-*")) == []

@@ -9,6 +9,7 @@ import pytest
 
 from llmc.git.backup import BackupError, backup_branch, expire_backups, list_backups, make_backup, restore_backup
 from llmc.git.backup_record import Backup, expired, message_of, read_backup, ref_name
+from llmc.git.clone import ensure_view
 from llmc.git.rebase import Rebased, continue_rebase, rebase_in_progress, rebase_onto
 from llmc.git.repository import branch_tip, current_branch
 from llmc.git.worktree import add_worktree, delete_branch, remove_worktree, reset_in_place
@@ -284,9 +285,16 @@ def test_backup_needs_no_configured_user(git, worker, monkeypatch, tmp_path):
     assert make_backup(git, worker.path, "adam", NOON).dirty == ("note",)
 
 
+def set_by_the_person(git, source, root, **settings):
+    """For the user's repository, and so for the clone and LLMC's view of it."""
+    for name, value in settings.items():
+        source.run("config", f"core.{name}", value)
+        root.run("config", f"core.{name}", value)
+    ensure_view(git, source.path, root.path, "main")
+
+
 def test_backup_works_where_strict_line_ends_would_refuse(git, root, worker, source):
-    root.run("config", "core.autocrlf", "input")
-    root.run("config", "core.safecrlf", "true")
+    set_by_the_person(git, source, root, autocrlf="input", safecrlf="true")
     worker.write("windows", "a\r\n")
     backup = make_backup(git, worker.path, "adam", NOON)
     reset_in_place(git, worker.path, "llmc/adam", source.sha())
@@ -295,7 +303,7 @@ def test_backup_works_where_strict_line_ends_would_refuse(git, root, worker, sou
 
 
 def test_windows_line_ends_of_a_checkout_come_back(git, root, source):
-    root.run("config", "--global", "core.autocrlf", "true")
+    set_by_the_person(git, source, root, autocrlf="true")
     worker = root.worker("baker")
     assert worker.file("README").read_bytes() == b"one\r\ntwo\r\nthree\r\n"
     worker.write("mixed", "a\r\nb\n")

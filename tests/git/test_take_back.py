@@ -190,9 +190,10 @@ def test_another_branch_that_was_checked_out_since_is_left_as_it_is(git, root, s
     assert seen(source) == before
 
 
-def test_a_branch_that_has_moved_was_landed_though_git_left_a_lock(git, root, source, landing):
+@pytest.mark.parametrize("name", ["HEAD", "ORIG_HEAD"])
+def test_a_branch_that_has_moved_was_landed_though_git_left_a_lock(git, root, source, landing, name):
     merge(source, landing, git)
-    source.write(".git/HEAD.lock", "")
+    source.write(f".git/{name}.lock", "")
     assert settle_landing(git, root.path, landing).landed
     assert locks(source) == []
     assert source.status() == ""

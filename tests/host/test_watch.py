@@ -203,9 +203,13 @@ def test_the_best_way_of_this_system_is_chosen():
 
 EXHAUSTED = """
 import os, resource
+from contextlib import suppress
 from llmc.host.watch import InotifyWatch, LookingWatch, open_watch
 InotifyWatch().close()
-resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) - 1,) * 2)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+with suppress(OSError):
+    while True:
+        os.open("/dev/null", os.O_RDONLY)
 print(type(open_watch()).__name__)
 """
 

@@ -14,8 +14,6 @@ import pytest
 
 from testing.namespace import PROJECT
 
-pytestmark = pytest.mark.xdist_group("packages")
-
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -41,13 +39,13 @@ def test_the_source_package_has_what_it_takes_to_build_and_test(built: Path) -> 
 
 def test_it_works_in_an_environment_of_its_own(built: Path, tmp_path: Path) -> None:
     (wheel,) = built.glob("*.whl")
-    venv.create(tmp_path / "env", with_pip=True)
+    venv.create(tmp_path / "env")
     scripts = tmp_path / "env" / "bin"
-    install = [scripts / "python", "-m", "pip", "install", "--quiet", "-c", PROJECT / "constraints.txt", wheel]
-    subprocess.run(install, cwd=tmp_path, check=True)
+    pip = [sys.executable, "-m", "pip", "--python", scripts / "python"]
+    subprocess.run([*pip, "install", "--quiet", "-c", PROJECT / "constraints.txt", wheel], cwd=tmp_path, check=True)
     said = subprocess.run([scripts / "llmc", "--version"], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert said.stdout == f"llmc {version('llmc')}\n"
     demo = subprocess.run(
-        [scripts / "llmc", "demo", "--speed", "20"], capture_output=True, text=True, cwd=tmp_path, check=False
+        [scripts / "llmc", "demo", "--speed", "50"], capture_output=True, text=True, cwd=tmp_path, check=False
     )
     assert demo.returncode == 0, demo.stdout + demo.stderr

@@ -83,6 +83,8 @@ def _agreed(app: App, busy: list[str], args: Namespace) -> bool:
 
 
 def _end_daemon(pid: int, *, force: bool) -> None:
+    if not pid:  # the number that stands for all processes of this group
+        raise LlmcError("the daemon is just starting or ending", "try again in a moment")
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
     if wait_for_end([pid], AT_ONCE_SECS):

@@ -25,7 +25,7 @@ LOOK_EVERY_SECS = 0.05
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    report = _ask_daemon(site) if running_daemon(site.root) is not None else plain_report(_patrol(site))
+    report = _ask_daemon(site) or plain_report(_patrol(site))
     return Result(told(report), report)
 
 
@@ -44,14 +44,21 @@ def _patrol(site: Site) -> PatrolReport:
     return keep_patrol(site, patrol)
 
 
-def _ask_daemon(site: Site) -> dict[str, Any]:
+def _ask_daemon(site: Site) -> dict[str, Any] | None:
+    """None when no daemon runs, or the one that was asked has ended without an answer."""
+    if running_daemon(site.root) is None:
+        return None
     began, before = site.now(), read_report(site.root.patrol_file)
-    Path(site.root.patrol_request).touch()
+    request = Path(site.root.patrol_request)
+    request.touch()
     until = time.monotonic() + ANSWERED_WITHIN_SECS
     while time.monotonic() < until:
         report = read_report(site.root.patrol_file)
         # The time of the one before may be of a clock that was set back since.
         if report != before and report.get("last_run_unix", 0.0) >= began:
             return report
+        if running_daemon(site.root) is None:
+            request.unlink(missing_ok=True)
+            return None
         time.sleep(LOOK_EVERY_SECS)
     raise LlmcError("the daemon does not answer", "see `llmc doctor`, and `llmc status` for whether it runs")

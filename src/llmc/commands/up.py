@@ -16,7 +16,7 @@ from llmc.commands.status import WATCH_SECS, status_document, status_text
 from llmc.core.lifecycle import events as ev
 from llmc.daemon.daemon import AT_ONCE, Daemon
 from llmc.daemon.ending import Ending
-from llmc.daemon.process import daemon_lock, living_holder, refuse_second, running_daemon
+from llmc.daemon.process import daemon_lock, refuse_second, running_daemon
 from llmc.daemon.view import View
 from llmc.errors import LlmcError
 from llmc.host.malloc import keep_one_heap
@@ -36,7 +36,7 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     site.tmux.require_version()
     site.git.require_version()
-    daemon = living_holder(site.root.daemon_lock)
+    daemon = running_daemon(site.root)
     if daemon is not None and (gone := _gone(site)):
         return _bring_back(site, daemon.pid, gone)
     refuse_second(site.root)

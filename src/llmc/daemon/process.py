@@ -25,7 +25,7 @@ def daemon_lock(root: Root) -> FileLock:
 
 
 def running_daemon(root: Root) -> Holder | None:
-    return is_held(root.daemon_lock)
+    return living_holder(root.daemon_lock)
 
 
 def living_holder(path: str) -> Holder | None:
@@ -37,7 +37,7 @@ def living_holder(path: str) -> Holder | None:
 
 
 def refuse_second(root: Root) -> None:
-    holder = living_holder(root.daemon_lock)
+    holder = running_daemon(root)
     if holder is not None:
         raise DaemonRunsError(
             f"the daemon of {root.path} runs already (pid {holder.pid})",

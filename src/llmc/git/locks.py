@@ -50,7 +50,7 @@ class LockFile:
 
 def locks_on(git: Git, place: str, branch: str) -> tuple[LockFile, ...]:
     """Those that keep the branch, and the checkout at `place`, from being changed."""
-    names = ("index.lock", "HEAD.lock", "packed-refs.lock", f"{HEADS}{branch}.lock")
+    names = ("index.lock", "HEAD.lock", "ORIG_HEAD.lock", "packed-refs.lock", f"{HEADS}{branch}.lock")
     paths = git_paths(git, place, *names)
     around = (git.host.real_path(place), os.path.dirname(git.host.real_path(paths[0])))
     found = (_look_at(path, around) for path in paths)
