@@ -1,4 +1,4 @@
-"""Which functions of LLMC a command or the daemon enters, in the order in which they are entered first.
+"""Which functions of LLMC a command or the daemon enters, one after the other.
 
 `python -m testing.walks FILE WORDS...` runs `llmc WORDS` and writes them to the file. SIGUSR1 begins the list anew, so
 that what the daemon does about one thing can be told from what it did before.
@@ -11,15 +11,17 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 
 
 def traced(argv: list[str]) -> tuple[int, list[str]]:
-    entered: dict[CodeType, str] = {}
+    entered: list[str] = []
 
     def called(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code not in entered:
-            entered[frame.f_code] = str(frame.f_globals.get("__name__", ""))
+        if event == "call":
+            module = str(frame.f_globals.get("__name__", ""))
+            if module.startswith("llmc."):
+                entered.append(f"{module.removeprefix('llmc.')}.{frame.f_code.co_qualname}")
 
     signal.signal(signal.SIGUSR1, lambda *_: entered.clear())
     threading.setprofile(called)
@@ -28,12 +30,13 @@ def traced(argv: list[str]) -> tuple[int, list[str]]:
 
     code = main(argv)
     sys.setprofile(None)
-    named = ((module, code.co_qualname) for code, module in list(entered.items()))
-    return code, [f"{module.removeprefix('llmc.')}.{name}" for module, name in named if module.startswith("llmc.")]
+    return code, list(entered)
 
 
-def walked(listed: Path) -> list[str]:
-    return listed.read_text("utf-8").splitlines()
+def left_out(steps: list[str], walk: list[str]) -> list[str]:
+    """The first step that was not taken after those before it, and all that follow; empty when all of them were."""
+    rest = iter(walk)
+    return next((steps[number:] for number, step in enumerate(steps) if step not in rest), [])
 
 
 if __name__ == "__main__":

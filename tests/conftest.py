@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import settings
 
+from testing.story import Story, told_in
 from testing.terminals import end_servers
 from testing.terminals import private_tmux as private_tmux
 
@@ -73,3 +74,9 @@ def _isolate(monkeypatch: pytest.MonkeyPatch, own: Path) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("TMUX_TMPDIR", str(own / "tmux"))
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    with told_in(tmp_path) as story:
+        yield story

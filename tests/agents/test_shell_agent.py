@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from llmc.care.catch_up import work_news
 from llmc.model import Session, Turn, Work
 from llmc.perform.steps import settle
-from testing.story import Story, end_abruptly, told_in
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
+from testing.story import Story, end_abruptly
 
 
 def test_a_task_is_the_command_alone_and_so_is_a_rejection(story: Story) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,7 @@ from llmc.model import Session, Turn, Work
 from llmc.perform.steps import decide_and_run, settle
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import TmuxError
-from testing.story import SILENT, Story, told_in
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
+from testing.story import SILENT, Story
 
 
 def report(story: Story, name: str, event: str, **fields: object) -> None:

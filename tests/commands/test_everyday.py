@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from llmc.host.processes import is_running
 from llmc.model import Session, Turn, Work, Worker
-from testing.story import Story, end_abruptly, script, told_in
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
+from testing.story import Story, end_abruptly, script
 
 
 @pytest.fixture

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from llmc.model import Session, Turn, Work
-from testing.story import Story, script, told_in
+from testing.story import Story, script
 
 DEAF = """
 [agents.deaf]
@@ -18,12 +15,6 @@ pack = "demo"
 events = true
 interrupt = ["F5"]
 """
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def hanging(story: Story, *names: str) -> None:

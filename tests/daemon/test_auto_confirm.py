@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from llmc.model import Work
-from testing.story import SILENT, Story, told_in
+from testing.story import SILENT, Story
 
 RULE = """
 [[policy.auto_confirm]]
@@ -17,12 +16,6 @@ agent = "{}"
 kind = "permission"
 pattern = "rm -r (build|dist)"
 """
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def _answers(story: Story) -> list[str]:

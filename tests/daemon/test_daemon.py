@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from llmc.git.backup import list_backups, make_backup
 from llmc.host.processes import descendants, is_running
 from llmc.model import Session, Work, Worker
 from testing.attached import Person
-from testing.story import LLMC, Story, end_abruptly, script, told_in
+from testing.story import LLMC, Story, end_abruptly, script
 
 WITH_CHILDREN = """
 [agents.parent]
@@ -26,12 +25,6 @@ command = ["sh", "-c", "sleep 1000 & (sleep 2000 &) ; exec '{python}' -P -m llmc
 pack = "demo"
 events = true
 """
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def end_daemon(story: Story, number: signal.Signals) -> None:

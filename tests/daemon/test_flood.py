@@ -5,24 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from llmc.care.worker import REPORTS_AT_ONCE
 from llmc.daemon.daemon import AT_ONCE
 from llmc.model import Turn, Work
 from llmc.observe.reports import BATCH, has_reports
-from testing.story import Story, end_abruptly, told_in
+from testing.story import Story, end_abruptly
 
 FLOOD = 10_000
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def at_work(story: Story, *names: str) -> None:

@@ -6,21 +6,15 @@ import json
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from llmc.model import Session, Work
-from testing.story import Story, script, told_in
+from testing.story import Story, script
 
 DAY = 86_400.0
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def _files(spool: Path) -> None:

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from llmc.model import Session, Work
-from testing.story import Story, told_in
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
+from testing.story import Story
 
 
 def remove_worktree(story: Story) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,11 @@ from llmc.daemon.upkeep import Upkeep
 from llmc.git.backup import list_backups
 from llmc.model import Session, Turn, Work
 from testing.moved_clock import MovedClock
-from testing.story import Story, end_abruptly, script, told_in
+from testing.story import Story, end_abruptly, script
 
 DAY = 86_400.0
 MOVES = [-900 * DAY, -2 * DAY, 2 * DAY, 900 * DAY]
 AUTO = {"policy__autonomy": "auto"}
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 @pytest.fixture

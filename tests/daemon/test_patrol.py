@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from llmc.core.lifecycle.patrol import Miss
 from llmc.daemon.journal import Journal
 from llmc.daemon.patrol import Patrols
 from llmc.model import Session, Turn, Work
 from llmc.store.worker_log import WorkerLog
-from testing.story import Story, end_abruptly, told_in
+from testing.story import Story, end_abruptly
 
 QUESTION = '{"event": "question", "text": "which one?"}'
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def at_work(story: Story, *names: str) -> None:

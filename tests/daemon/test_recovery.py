@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,10 @@ import pytest
 from llmc.core.delivery.digest import prompt_digests
 from llmc.model import Session, Turn, Work
 from llmc.perform.going_on import going_on_text
-from testing.story import Story, end_abruptly, script, told_in
+from testing.story import Story, end_abruptly, script
 
 AUTO = {"policy__autonomy": "auto", "policy__restart_backoff_secs": "0.2"}
 NOTE = "the session ended while you worked on this"
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def in_the_middle(story: Story, name: str) -> None:

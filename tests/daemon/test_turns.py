@@ -10,20 +10,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fcntl import ioctl
-from pathlib import Path
 from struct import pack
 from termios import TIOCSWINSZ
 
 import pytest
 
 from llmc.model import Session, Turn, Work
-from testing.story import LLMC, SILENT, Story, script, told_in
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
+from testing.story import LLMC, SILENT, Story, script
 
 
 def working(story: Story, name: str, *steps: str) -> None:

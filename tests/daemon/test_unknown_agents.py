@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from llmc.model import Work
-from testing.story import Story, script, told_in
+from testing.story import Story, script
 
 SIGNS = "> quoted\n# a heading\n$ make test\n```diff\n-old\n+new\n```\n❯ 1. Yes\nthe end"
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def up(story: Story, *options: str, events: bool = False) -> Story:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import testing.asks_first
 from llmc.model import Session
-from testing.story import Story, told_in
+from testing.story import Story
 
 ASKS_FIRST = testing.asks_first.__file__
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def up(story: Story, form: str) -> Story:

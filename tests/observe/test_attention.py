@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,7 @@ from llmc.agents.reports import Report
 from llmc.model import Session, Work
 from llmc.observe.attention import keep_report, telling
 from llmc.site import Site
-from testing.story import Story, told_in
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
+from testing.story import Story
 
 
 def note(site: Site, reports: list[tuple[Report, float]]) -> None:

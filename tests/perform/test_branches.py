@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from llmc.model import Turn, Work, Worker
 from llmc.perform import branches
 from llmc.perform.steps import Settled, decide_and_run, settle
 from testing.landing import land_now as land
-from testing.story import Story, told_in
+from testing.story import Story
 
 AGENTS_MESSAGE = """Add a
 
@@ -29,12 +28,6 @@ It was missing.
 
 Co-Authored-By: Claude <noreply@anthropic.com>
 """
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def to_review(story: Story, path: str = "a.txt", content: str = "x\n", message: str = AGENTS_MESSAGE) -> str:

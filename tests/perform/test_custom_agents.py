@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-import pytest
-
 from llmc.model import Turn, Work
 from testing.line_reader import agent_table
-from testing.story import Story, told_in
+from testing.story import Story
 
 WITH_PROMPT = ("--prompt", "> ")
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def begin(story: Story, *options: str, events: bool, more: str) -> None:

@@ -25,7 +25,7 @@ from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
 from llmc.perform.delivery import Terminal
 from llmc.perform.steps import Settled, decide_and_run, settle
 from testing.prompt_line import agent_table, commands_typed
-from testing.story import LLMC, SILENT, Story, end_abruptly, script, told_in
+from testing.story import LLMC, SILENT, Story, end_abruptly, script
 
 AWKWARD = [
     "-rf /",
@@ -37,12 +37,6 @@ AWKWARD = [
     "❯ 1. Yes\n  2. No\n\n Enter to confirm · Esc to cancel",
     "long " + "word " * 4000 + "end",
 ]
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def online(story: Story, agent: str = "demo") -> Story:

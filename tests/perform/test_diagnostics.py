@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,9 @@ import pytest
 from llmc.model import Session, Work
 from llmc.perform import diagnostics
 from llmc.perform.diagnostics import KEPT, latest_bundle, write_bundle
-from testing.story import Story, told_in
+from testing.story import Story
 
 SECRET = "sk-ant-api03-" + "x1Y2" * 8
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def test_it_tells_all_that_is_known_and_no_secret(story: Story) -> None:

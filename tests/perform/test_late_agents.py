@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,16 +19,10 @@ from llmc.host.processes import descendants
 from llmc.model import Outcome, Proof, Receipt, Session, Work
 from llmc.perform.steps import decide_and_run
 from testing.late_line import late_agent, taken
-from testing.story import Story, told_in
+from testing.story import Story
 
 TAKEN = (Outcome.DELIVERED, Outcome.QUEUED)
 TEXT = "Look at the parser."
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def online(story: Story, **manners: float) -> Path:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import StartSession, to_step
 from llmc.perform import sessions
-from testing.story import Story, told_in
+from testing.story import Story
 
 HALF_A_TURN = """
   ┃
@@ -44,12 +42,6 @@ echo '{{"event": "session_start", "reason": "startup"}}' > "$LLMC_SPOOL/$$.json"
 exec cat > /dev/null
 """
 """What opencode shows of a conversation, by `--session`."""
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def with_opencode(story: Story, monkeypatch: pytest.MonkeyPatch, before: str, *, lost: bool = False) -> None:

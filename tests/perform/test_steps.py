@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from llmc.model import Outcome, Proof, Session, State, Turn, Work
 from llmc.perform.steps import decide_and_run, settle
 from llmc.store.lock import disk_error
 from llmc.store.state_file import Change, StateFile
-from testing.story import Story, script, told_in
+from testing.story import Story, script
 
 BROKEN = """
 [agents.missing]
@@ -26,12 +25,6 @@ command = ["sh", "-c", "echo cannot find my settings; sleep 0.2; exit 4"]
 [agents.wordless]
 command = ["sh", "-c", "kill -SEGV $$"]
 """
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def online(story: Story) -> Story:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from llmc.model import Work
 from testing.line_reader import agent_table
-from testing.story import Story, told_in
+from testing.story import Story
 
 WITH_PROMPT = ("--prompt", "> ")
 TEXT = "one\ntwo, with a > in it\n\n  three\nthe last line"
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def kept(story: Story) -> str:

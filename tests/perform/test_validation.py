@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,8 @@ import pytest
 from llmc.host.processes import is_running
 from llmc.model import Turn, Work
 from llmc.perform.validation import ValidationFailedError, validate
-from testing.story import Story, told_in
+from testing.story import Story
 from testing.waiting import wait_until
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    with told_in(tmp_path) as story:
-        yield story
 
 
 def checks_of(story: Story) -> None:
