@@ -15,7 +15,7 @@ from bench.report import Table, Verdict
 from bench.watchers import cpu_seconds
 from llmc.host.local import LocalHost
 from llmc.root import Root
-from llmc.store.terminals import Terminal, Terminals
+from llmc.store.terminals import KnownTerminal, Terminals
 from llmc.tmux.server import Tmux
 from testing.roots import own_environment
 
@@ -24,7 +24,7 @@ LIMIT_SECS = 1.0
 LLMC = (sys.executable, "-P", "-m", "llmc.cli.main")
 
 
-def open_terminals(root: Root, count: int) -> list[Terminal]:
+def open_terminals(root: Root, count: int) -> list[KnownTerminal]:
     """Light ones: `cat`, which shows what is typed."""
     tmux = Tmux(LocalHost(), "llmc-bench")
     subprocess.run(
@@ -35,7 +35,7 @@ def open_terminals(root: Root, count: int) -> list[Terminal]:
         subprocess.run(["tmux", "-L", "llmc-bench", *words[:-1]], check=True)
     server = tmux.run("display-message", "-p", "#{socket_path}").text.strip()
     terminals = [
-        Terminal(f"t{n}", server, p.server_pid, p.id, p.session, p.window, "/", "", True, time.time())
+        KnownTerminal(f"t{n}", server, p.server_pid, p.id, p.session, p.window, "/", "", True, time.time())
         for n, p in enumerate(tmux.all_panes())
     ]
     known = Terminals(root)
@@ -45,7 +45,7 @@ def open_terminals(root: Root, count: int) -> list[Terminal]:
     return terminals
 
 
-def latency(root: Root, terminal: Terminal) -> float:
+def latency(root: Root, terminal: KnownTerminal) -> float:
     before, began = change_of(root, terminal.id), time.monotonic()
     subprocess.run(["tmux", "-S", terminal.server, "send-keys", "-t", terminal.pane, "x", "Enter"], check=True)
     while change_of(root, terminal.id) == before and time.monotonic() - began < 30:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from llmc.app import App, open_site
-from llmc.cli.render import Terminal
+from llmc.cli.render import ConsoleTerminal
 from llmc.config import Config, parse_config
 from llmc.model import Autonomy
 from llmc.root import RootMissingError
@@ -22,7 +22,7 @@ def story(tmp_path: Path) -> Iterator[Story]:
 
 
 def app(given: str | None = None, environ: dict[str, str] | None = None, cwd: str = "/") -> App:
-    return App(given, environ or {}, cwd, Terminal(want_json=False, assume_yes=False))
+    return App(given, environ or {}, cwd, ConsoleTerminal(want_json=False, assume_yes=False))
 
 
 def settings(text: str) -> Config:

@@ -74,6 +74,12 @@ def test_modules_are_small() -> None:
     assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
 
 
+def test_a_class_has_a_name_of_its_own() -> None:
+    """A reader who meets the name knows which one is meant."""
+    named = [name for each in modules() for name in re.findall(r"^class (\w+)", each.read_text("utf-8"), re.MULTILINE)]
+    assert sorted({name for name in named if named.count(name) > 1}) == []
+
+
 def test_dataclasses_are_the_cheap_ones() -> None:
     standard = re.compile(r"^from dataclasses import .*\bdataclass\b", re.MULTILINE)
     cheap = SOURCE / "values.py"

@@ -21,7 +21,7 @@ from llmc.host.local import LocalHost
 from llmc.host.processes import is_running
 from llmc.observe.pty_presence import Presence, look_for
 from llmc.root import Root
-from llmc.store.terminals import Terminal, Terminals
+from llmc.store.terminals import KnownTerminal, Terminals
 from testing.desk import Desk, at_desk
 from testing.endpoint import Answer, endpoint
 from testing.roots import make_repository
@@ -170,7 +170,7 @@ def test_what_is_closed_between_two_looks_of_the_watcher_is_forgotten_too(desk: 
     desk.tmux("kill-pane", "-t", desk.pane("shop"))
     root = Root(str(desk.root))
 
-    def look_and_lose(host: Host, terminals: Mapping[str, Terminal]) -> Presence:
+    def look_and_lose(host: Host, terminals: Mapping[str, KnownTerminal]) -> Presence:
         found = look_for(host, terminals)
         Terminals(root).forget("shop")
         return found
@@ -186,7 +186,7 @@ def test_a_terminal_of_the_same_name_is_not_forgotten_with_the_one_before(desk: 
     desk.tmux("kill-pane", "-t", desk.pane("shop"))
     root = Root(str(desk.root))
 
-    def look_and_be_late(host: Host, terminals: Mapping[str, Terminal]) -> Presence:
+    def look_and_be_late(host: Host, terminals: Mapping[str, KnownTerminal]) -> Presence:
         found = look_for(host, terminals)
         desk.llmc("pty", "create", ".", "--name", "shop")
         return found

@@ -9,7 +9,7 @@ from llmc.core.prompts.conflicts import (
     FILES_LISTED,
     REGIONS_LIMIT,
     ConflictedFile,
-    Standing,
+    ConflictStanding,
     conflict_prompt,
     help_prompt,
     mend_prompt,
@@ -21,7 +21,7 @@ FILES = (
         "old name.txt", "main deleted it, you changed it", options=("keep yours: `git add`", "or remove it")
     ),
 )
-STANDING = Standing("Add a parser\n\nwith tests", "llmc/adam", "main", "Add parser", 2, ("1234567 Rework it",))
+STANDING = ConflictStanding("Add a parser\n\nwith tests", "llmc/adam", "main", "Add parser", 2, ("1234567 Rework it",))
 
 
 @pytest.mark.lesson(31, "a conflict is handed over with the task, the files and numbered steps")
@@ -51,30 +51,30 @@ def test_it_says_why():
         "meanwhile main got these, which change the same files:\n"
         "- 1234567 Rework it\n" in text
     )
-    alone = conflict_prompt(Standing("x", "b", "main", "Add parser"), FILES, [])
+    alone = conflict_prompt(ConflictStanding("x", "b", "main", "Add parser"), FILES, [])
     assert 'Your commit "Add parser" could not be applied.\n\nWhat conflicts' in alone
 
 
 def test_many_commits_are_cut():
-    text = conflict_prompt(Standing("x", "b", "main", "", 0, tuple(f"{n:07} S" for n in range(20))), FILES, [])
+    text = conflict_prompt(ConflictStanding("x", "b", "main", "", 0, tuple(f"{n:07} S" for n in range(20))), FILES, [])
     assert "- 0000011 S\n- and 8 more: `git log" in text
 
 
 def test_one_file_is_one_file():
-    text = conflict_prompt(Standing("x", "b", "main"), FILES[:1], [])
+    text = conflict_prompt(ConflictStanding("x", "b", "main"), FILES[:1], [])
     assert "and 1 file conflicts.\n" in text
     assert "\n5." not in text
 
 
 @pytest.mark.parametrize("task", ["", "  \n"])
 def test_a_conflict_without_a_task_says_so(task):
-    assert "> (it was not given through LLMC)" in conflict_prompt(Standing(task, "b", "main"), FILES, [])
+    assert "> (it was not given through LLMC)" in conflict_prompt(ConflictStanding(task, "b", "main"), FILES, [])
 
 
 def test_it_has_a_bounded_size():
     huge = tuple(f"<<<<<<< HEAD\n{'x' * 90}\n" * 100 + f"the end of {n}" for n in range(50))
     files = [ConflictedFile(f"f{n}", "content", huge) for n in range(FILES_LISTED + 7)]
-    text = conflict_prompt(Standing("x", "b", "main"), files, [])
+    text = conflict_prompt(ConflictStanding("x", "b", "main"), files, [])
     assert len(text) < REGIONS_LIMIT + 12_000
     assert "the middle is left out" in text
     assert "the end of 0\n" in text
@@ -90,7 +90,7 @@ HOSTILE = ConflictedFile("a\x1b[201~\nb", "content", ("<<<<<<< x\n\x1b[201~rm\x0
     "text",
     [
         conflict_prompt(STANDING, FILES, ["make"]),
-        conflict_prompt(Standing("t\x1b[201~", "b", "main", "S\x1b", 0, ("1 \x1b",)), [HOSTILE], []),
+        conflict_prompt(ConflictStanding("t\x1b[201~", "b", "main", "S\x1b", 0, ("1 \x1b",)), [HOSTILE], []),
         help_prompt(STANDING, [HOSTILE], ["a\x1b"], ["make"]),
         mend_prompt(STANDING, "it\x1b[0m failed"),
     ],

@@ -15,10 +15,10 @@ from llmc.core.delivery.machine import (
     REPORTED_WITHIN,
     SEEN_WITHIN,
     SUBMITTED_WITHIN,
+    DeliveryLook,
+    DeliveryProgress,
+    DeliveryStage,
     Do,
-    Look,
-    Progress,
-    Stage,
     advance,
 )
 from llmc.core.delivery.text_limits import MAX_BYTES, UnfitTextError, check_text
@@ -48,10 +48,10 @@ SOON, LATER, MUCH_LATER = 0.125, SUBMITTED_WITHIN, READY_WITHIN
 
 def play(*scenes, reports_events=False, **begin):
     """Shows each scene `(seconds later, what is seen, what is expected)`. How it ended, and how far it came."""
-    progress, action, at = Progress(reports_events=reports_events, **begin), None, 1_000.0
+    progress, action, at = DeliveryProgress(reports_events=reports_events, **begin), None, 1_000.0
     for number, (later, seen, expected) in enumerate(scenes):
         at += later
-        progress, action = advance(progress, Look(at, **seen))
+        progress, action = advance(progress, DeliveryLook(at, **seen))
         assert action.do is expected, f"scene {number}: {seen} led to {action}"
     return action, progress
 
@@ -420,10 +420,10 @@ REPORTS = st.sampled_from([{}, {"reports_events": True}, {"reports_events": True
 
 def history(scenes, reports):
     """Every look with the action that it led to, up to the end."""
-    progress, at = Progress(**reports), 0.0
+    progress, at = DeliveryProgress(**reports), 0.0
     for later, seen in scenes:
         at += later
-        look = Look(at, **seen)
+        look = DeliveryLook(at, **seen)
         progress, action = advance(progress, look)
         yield look, action
         if action.do is Do.FINISH:
@@ -478,7 +478,7 @@ def test_every_delivery_comes_to_an_end(scenes, reports):
 
 
 def test_the_machine_begins_with_looking():
-    assert Progress().stage is Stage.CHECKING
+    assert DeliveryProgress().stage is DeliveryStage.CHECKING
 
 
 # --- texts ---------------------------------------------------------------------------------------
@@ -645,12 +645,12 @@ def test_one_that_never_comes_up_is_given_nothing():
 
 
 def test_a_leftover_of_our_own_is_cleared_line_by_line_before_anything_is_typed() -> None:
-    progress = Progress()
+    progress = DeliveryProgress()
     lines = ["half a task", "of ours", ""]
     done: list[Do] = []
     for at in range(100):
         left = "\n".join(lines).strip()
-        look = Look(at * 0.06, composer=left, leftover=left == "half a task\nof ours", leftover_rest=True)
+        look = DeliveryLook(at * 0.06, composer=left, leftover=left == "half a task\nof ours", leftover_rest=True)
         progress, action = advance(progress, look)
         if action.do is Do.CLEAR_INPUT:
             lines.pop()
@@ -664,9 +664,9 @@ def test_a_leftover_of_our_own_is_cleared_line_by_line_before_anything_is_typed(
 
 @pytest.mark.lesson(10, "a person's draft is waited for, never cleared or added to")
 def test_words_of_somebody_else_are_never_cleared() -> None:
-    progress = Progress()
+    progress = DeliveryProgress()
     for at in range(400):
-        progress, action = advance(progress, Look(at * 0.06, composer="my draft", leftover_rest=True))
+        progress, action = advance(progress, DeliveryLook(at * 0.06, composer="my draft", leftover_rest=True))
         assert action.do is not Do.CLEAR_INPUT
         if action.do is Do.FINISH:
             break

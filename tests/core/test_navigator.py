@@ -8,7 +8,7 @@ import pytest
 
 from llmc.core.dialogs.choosing import Goal, goal_for
 from llmc.core.dialogs.dialog import Dialog, Option
-from llmc.core.dialogs.navigator import Ending, Look, Walk, advance
+from llmc.core.dialogs.navigator import DialogLook, DialogOutcome, Walk, advance
 
 TRUST = Dialog("Do you trust it?", (Option("No, exit"), Option("Perhaps"), Option("Yes, I trust it")), marked=0)
 
@@ -52,11 +52,11 @@ class Screen:
             self.taken, self.dialog = "by a digit", None
 
 
-def walk(screen: Screen, goal: Goal) -> Ending:
+def walk(screen: Screen, goal: Goal) -> DialogOutcome:
     state = Walk(goal)
     for at in range(10_000):
         shows = bool(state.typed) and state.typed in screen.typed
-        state, action = advance(state, Look(at * 0.05, screen.dialog, shows))
+        state, action = advance(state, DialogLook(at * 0.05, screen.dialog, shows))
         if action.ending is not None:
             return action.ending
         if action.text:
@@ -77,10 +77,10 @@ def test_the_mark_is_moved_to_the_option_and_then_confirmed(choice: str, marked:
     assert goal.option is not None
     screen = Screen(dialog, loses, wraps)
     ending = walk(screen, goal)
-    if ending is Ending.TAKEN:
+    if ending is DialogOutcome.TAKEN:
         assert screen.taken == dialog.options[goal.option].words
     else:  # the very Enter got lost: nothing is pressed blindly again
-        assert (ending, loses, screen.pressed.count("Enter")) == (Ending.STAYS, loses, 1)
+        assert (ending, loses, screen.pressed.count("Enter")) == (DialogOutcome.STAYS, loses, 1)
 
 
 def test_a_key_is_pressed_again_only_after_the_mark_has_not_moved() -> None:
@@ -92,19 +92,19 @@ def test_a_key_is_pressed_again_only_after_the_mark_has_not_moved() -> None:
 def test_side_by_side_the_mark_goes_left_and_right() -> None:
     dialog = replace(TRUST, across=True, marked=2)
     screen = Screen(dialog)
-    assert walk(screen, goal_for(dialog, "1")) is Ending.TAKEN
+    assert walk(screen, goal_for(dialog, "1")) is DialogOutcome.TAKEN
     assert screen.pressed == ["Left", "Left", "Enter"]
 
 
 def test_nothing_is_confirmed_without_a_mark() -> None:
     screen = Screen(replace(TRUST, marked=None))
-    assert walk(screen, goal_for(TRUST, "yes")) is Ending.STUCK
+    assert walk(screen, goal_for(TRUST, "yes")) is DialogOutcome.STUCK
     assert screen.pressed == []
 
 
 def test_a_mark_that_never_moves_is_given_up() -> None:
     screen = Screen(TRUST, loses=1000)
-    assert walk(screen, goal_for(TRUST, "yes")) is Ending.STUCK
+    assert walk(screen, goal_for(TRUST, "yes")) is DialogOutcome.STUCK
     assert "Enter" not in screen.pressed
 
 
@@ -130,7 +130,7 @@ def test_no_key_is_pressed_behind_one_that_was_not_read(choice: str) -> None:
     screen, state, ending = Slow(dialog), Walk(goal), None
     for at in range(2_000):
         unread = screen.look(at)
-        state, action = advance(state, Look(at * 0.05, screen.dialog, unread=unread))
+        state, action = advance(state, DialogLook(at * 0.05, screen.dialog, unread=unread))
         if action.ending is not None:
             ending = action.ending
             break
@@ -138,34 +138,34 @@ def test_no_key_is_pressed_behind_one_that_was_not_read(choice: str) -> None:
             assert not unread
             screen.waiting.append((at + screen.late, action.key))
     assert goal.option is not None
-    assert (ending, screen.taken) == (Ending.TAKEN, dialog.options[goal.option].words)
+    assert (ending, screen.taken) == (DialogOutcome.TAKEN, dialog.options[goal.option].words)
 
 
 def test_a_program_that_reads_nothing_is_given_up() -> None:
     state, endings = Walk(goal_for(TRUST, "yes")), []
     for at in range(2_000):
-        state, action = advance(state, Look(at * 0.05, TRUST, unread=at > 0))
+        state, action = advance(state, DialogLook(at * 0.05, TRUST, unread=at > 0))
         endings += [action.ending] if action.ending else []
-    assert set(endings) == {Ending.STUCK}
+    assert set(endings) == {DialogOutcome.STUCK}
 
 
 @pytest.mark.lesson(53, "an answer to a dialog that has changed meanwhile is refused")
 def test_another_dialog_gets_no_key() -> None:
     other = Dialog("Delete everything?", (Option("No"), Option("Yes, I trust it")), marked=1)
     screen = Screen(other)
-    assert walk(screen, goal_for(TRUST, "yes")) is Ending.CHANGED
+    assert walk(screen, goal_for(TRUST, "yes")) is DialogOutcome.CHANGED
     assert screen.pressed == []
 
 
 def test_a_dialog_that_is_gone_gets_no_key() -> None:
     screen = Screen(None)
-    assert walk(screen, goal_for(TRUST, "yes")) is Ending.CHANGED
+    assert walk(screen, goal_for(TRUST, "yes")) is DialogOutcome.CHANGED
     assert screen.pressed == []
 
 
 def test_a_refusal_by_key_needs_no_mark() -> None:
     screen = Screen(TRUST)
-    assert walk(screen, Goal(TRUST, key="Escape")) is Ending.TAKEN
+    assert walk(screen, Goal(TRUST, key="Escape")) is DialogOutcome.TAKEN
     assert (screen.pressed, screen.taken) == (["Escape"], "Escape")
 
 
@@ -174,7 +174,7 @@ def test_a_refusal_by_key_needs_no_mark() -> None:
 def test_a_text_is_seen_at_its_option_before_it_is_submitted(at_once: bool, text: str) -> None:
     dialog = Dialog("Which?", (Option("This"), Option("Type something.")), marked=0)
     screen = Screen(dialog, takes_text_at_once=at_once)
-    assert walk(screen, goal_for(dialog, text)) is Ending.TAKEN
+    assert walk(screen, goal_for(dialog, text)) is DialogOutcome.TAKEN
     assert screen.typed == text
     assert screen.taken == "Type something."
 
@@ -198,7 +198,7 @@ class Shortcuts(Screen):
 
 def test_a_text_never_takes_an_option_by_a_letter_in_it() -> None:
     screen = Shortcuts(CODEX)
-    assert walk(screen, goal_for(CODEX, "try another way")) is Ending.TAKEN
+    assert walk(screen, goal_for(CODEX, "try another way")) is DialogOutcome.TAKEN
     assert (screen.taken, screen.typed) == (CODEX.options[1].words, "try another way")
 
 
@@ -222,5 +222,5 @@ class Replaced(Screen):
 def test_a_text_is_no_answer_to_the_dialog_that_came_instead(text: str, pressed: list[str]) -> None:
     dialog = Dialog("Which?", (Option("This"), Option("Type something.")), marked=0)
     screen = Replaced(dialog)
-    assert walk(screen, goal_for(dialog, text)) is Ending.LOST
+    assert walk(screen, goal_for(dialog, text)) is DialogOutcome.LOST
     assert (screen.pressed, screen.typed) == (pressed, "")

@@ -12,10 +12,10 @@ from llmc.core.landing.plan import (
     BringUpToDate,
     CleanWorktree,
     InReview,
+    LandingPlace,
     MakeCommit,
     MoveBranch,
     Obstacle,
-    Place,
     PutOnTop,
     Validate,
     plan_accept,
@@ -41,7 +41,7 @@ FINE = AcceptFacts(
     task="the task",
     checks=("make test",),
     check_secs=60.0,
-    place=Place("/src", kept=("mine.txt",)),
+    place=LandingPlace("/src", kept=("mine.txt",)),
     others=("baker",),
 )
 
@@ -73,8 +73,12 @@ OBSTACLES = [
     (replace(FINE, tree=None, conflicts=("README",)), 2, "conflicts with main in README"),
     (replace(FINE, commits=()), 3, "nothing that main does not have"),
     (replace(FINE, changes=False), 3, "nothing that main does not have"),
-    (replace(FINE, place=Place(refusal=Obstacle("in the middle of a merge", "x"))), 5, "in the middle of a merge"),
-    (replace(FINE, place=Place("/src", in_the_way=("README",))), 5, "would overwrite: README"),
+    (
+        replace(FINE, place=LandingPlace(refusal=Obstacle("in the middle of a merge", "x"))),
+        5,
+        "in the middle of a merge",
+    ),
+    (replace(FINE, place=LandingPlace("/src", in_the_way=("README",))), 5, "would overwrite: README"),
 ]
 
 
@@ -88,7 +92,7 @@ def test_the_first_obstacle_ends_the_plan(facts: AcceptFacts, steps: int, what: 
 
 
 def test_every_step_has_words() -> None:
-    plans = [plan_accept(FINE), plan_accept(replace(FINE, up_to_date=True, checks=(), place=Place(), others=()))]
+    plans = [plan_accept(FINE), plan_accept(replace(FINE, up_to_date=True, checks=(), place=LandingPlace(), others=()))]
     for step in (step for plan in plans for step in plan.steps):
         assert step.verb
         assert step.words

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from llmc.core.delivery.start import Action, Failed, Look, Manners, Progress, Ready, Waits, advance
+from llmc.core.delivery.start import Action, Failed, Manners, Ready, StartLook, StartProgress, Waits, advance
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.dialogs.dialog import Dialog, Option
 from llmc.core.screen.classify import ScreenReading
@@ -28,13 +28,13 @@ def asks(cue: Cue | None, dialog: Dialog = TRUST) -> ScreenReading:
     return ScreenReading({"state": "NEEDS_CONFIRMATION"}, matched=cue, dialog=dialog)
 
 
-def look(reading: ScreenReading, *, reported: bool = False, reads: bool = True, digest: str = "") -> Look:
-    return Look(0.0, reading, digest or str(reading), "some words", reads, reported)
+def look(reading: ScreenReading, *, reported: bool = False, reads: bool = True, digest: str = "") -> StartLook:
+    return StartLook(0.0, reading, digest or str(reading), "some words", reads, reported)
 
 
-def begins(*shown: Look | Callable[[float], Look], manners: Manners = KNOWN) -> list[tuple[float, Action]]:
+def begins(*shown: StartLook | Callable[[float], StartLook], manners: Manners = KNOWN) -> list[tuple[float, Action]]:
     """What is done, and when; each of these is shown for two seconds, the last one to the end."""
-    progress, done = Progress(), []
+    progress, done = StartProgress(), []
     for step in range(20_000):
         at = step * 0.05
         now = shown[min(int(at // 2), len(shown) - 1)]
@@ -46,7 +46,7 @@ def begins(*shown: Look | Callable[[float], Look], manners: Manners = KNOWN) -> 
     raise AssertionError("no end")
 
 
-def ending(*shown: Look | Callable[[float], Look], manners: Manners = KNOWN) -> Action:
+def ending(*shown: StartLook | Callable[[float], StartLook], manners: Manners = KNOWN) -> Action:
     return begins(*shown, manners=manners)[-1][1]
 
 
@@ -116,7 +116,7 @@ def test_who_reports_but_shows_nothing_known_is_ready_when_its_screen_rests() ->
 
 @pytest.mark.lesson(41, "options are chosen by their words, and a dialog that nobody knows is a question at once")
 def test_a_dialog_whose_question_never_rests_is_told_too() -> None:
-    def ticks(at: float) -> Look:
+    def ticks(at: float) -> StartLook:
         dialog = replace(TRUST, question=f"Trust it? ({at:.1f} s)")
         return look(asks(None, dialog), digest=str(at))
 

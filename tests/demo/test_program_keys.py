@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmc.demo.composer import Composer, Submission
-from llmc.demo.dialog import NO, YES, Answer, Asking, Dialog
+from llmc.demo.dialog import NO, YES, Answer, Asking, DemoDialog
 from llmc.demo.keys import Key, KeyReader, Pasted, Press, Typed
 
 PASTE = b"\x1b[200~%b\x1b[201~"
@@ -143,8 +143,8 @@ def test_several_prompts_can_arrive_at_once() -> None:
     assert [submission.text for submission in composed(b"one\rtwo\rthree")[2]] == ["one", "two"]
 
 
-def answered(asking: Asking, *keys: Key) -> tuple[Answer | None, Dialog]:
-    dialog = Dialog(asking)
+def answered(asking: Asking, *keys: Key) -> tuple[Answer | None, DemoDialog]:
+    dialog = DemoDialog(asking)
     answer = None
     for key in keys:
         answer = answer or dialog.take(key)

@@ -8,21 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.demo.dialog import Asking, Dialog
+from llmc.demo.dialog import Asking, DemoDialog
 from llmc.demo.keys import Typed
 from llmc.demo.requests import Tell, Tone
-from llmc.demo.screen import HEADER, View, picture
+from llmc.demo.screen import HEADER, DemoView, picture
 from llmc.demo.text import cells, cut, harmless, wrap
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 
-def texts_of(view: View, width: int = 80, height: int = 24) -> list[str]:
+def texts_of(view: DemoView, width: int = 80, height: int = 24) -> list[str]:
     return [row.text for row in picture(view, width, height).rows]
 
 
-def opened(asking: Asking, *typed: str) -> Dialog:
-    dialog = Dialog(asking)
+def opened(asking: Asking, *typed: str) -> DemoDialog:
+    dialog = DemoDialog(asking)
     for text in typed:
         dialog.take(Typed(text))
     return dialog
@@ -30,18 +30,18 @@ def opened(asking: Asking, *typed: str) -> Dialog:
 
 @given(
     st.builds(
-        View,
+        DemoView,
         transcript=st.lists(st.builds(Tell, texts)),
         draft=texts,
         queued=st.lists(texts, max_size=5),
         busy_secs=st.none() | st.floats(0, 1e6),
-        dialog=st.none() | st.builds(Asking, texts, st.tuples(texts), free_text=st.booleans()).map(Dialog),
+        dialog=st.none() | st.builds(Asking, texts, st.tuples(texts), free_text=st.booleans()).map(DemoDialog),
         leaving=st.booleans(),
     ),
     st.integers(1, 120),
     st.integers(1, 60),
 )
-def test_a_picture_fits_its_terminal(view: View, width: int, height: int) -> None:
+def test_a_picture_fits_its_terminal(view: DemoView, width: int, height: int) -> None:
     drawn = picture(view, width, height)
     assert len(drawn.rows) == height
     assert all(cells(row.text) <= width for row in drawn.rows)
@@ -51,7 +51,7 @@ def test_a_picture_fits_its_terminal(view: View, width: int, height: int) -> Non
 
 
 def test_an_idle_screen() -> None:
-    drawn = picture(View(transcript=[Tell("hello")], draft="one\ntwo"), 80, 24)
+    drawn = picture(DemoView(transcript=[Tell("hello")], draft="one\ntwo"), 80, 24)
     rows = [row.text for row in drawn.rows]
     assert rows[:2] == [HEADER, "hello"]
     assert rows[-5:] == ["─" * 80, "❯ one", "  two", "─" * 80, "demo agent · /clear · /exit"]
@@ -60,31 +60,31 @@ def test_an_idle_screen() -> None:
 
 
 def test_a_busy_screen() -> None:
-    view = View(busy_secs=3.1, queued=["next one"])
+    view = DemoView(busy_secs=3.1, queued=["next one"])
     assert texts_of(view)[-6:-3] == ["⠙ Working… (3s)", "  queued: next one", "─" * 80]
     assert picture(view, 80, 24).title == "⠋ demo: working"
 
 
 def test_a_permission_dialog_takes_the_place_of_the_composer() -> None:
-    view = View(draft="mine", busy_secs=1.0, dialog=opened(Asking("Run it?", ("Bash command", "  ls"))))
+    view = DemoView(draft="mine", busy_secs=1.0, dialog=opened(Asking("Run it?", ("Bash command", "  ls"))))
     assert texts_of(view)[-8:-1] == ["─" * 80, "Bash command", "  ls", "Run it?", "❯ 1. Yes", "  2. No", "─" * 80]
     assert picture(view, 80, 24).title == "demo: asks"
 
 
 def test_a_typed_answer_is_seen() -> None:
     dialog = opened(Asking("Which?", free_text=True), "3", "blue")
-    assert "❯ 3. Type an answer: blue" in texts_of(View(busy_secs=1.0, dialog=dialog))
+    assert "❯ 3. Type an answer: blue" in texts_of(DemoView(busy_secs=1.0, dialog=dialog))
 
 
 def test_the_newest_of_the_transcript_and_the_end_of_the_draft_are_seen() -> None:
-    rows = texts_of(View([Tell(str(number)) for number in range(100)], "\n".join(map(str, range(200, 300)))))
+    rows = texts_of(DemoView([Tell(str(number)) for number in range(100)], "\n".join(map(str, range(200, 300)))))
     assert "99" in rows
     assert "❯ 282" in rows
     assert "  299" in rows
 
 
 def test_tones_reach_the_rows() -> None:
-    drawn = picture(View([Tell("bad\nnews", Tone.ERROR)]), 80, 24)
+    drawn = picture(DemoView([Tell("bad\nnews", Tone.ERROR)]), 80, 24)
     assert [row.tone for row in drawn.rows if row.text in ("bad", "news")] == [Tone.ERROR, Tone.ERROR]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmc.demo.script import note_idea, parse, with_trailers
-from llmc.demo.steps import Step
+from llmc.demo.steps import ScriptStep
 
 PREAMBLE = "You are working in a worktree.\nFollow the conventions:\n- run the checks\n\n"
 
@@ -15,31 +15,31 @@ PREAMBLE = "You are working in a worktree.\nFollow the conventions:\n- run the c
 @pytest.mark.parametrize(
     ("line", "step"),
     [
-        ("demo:write a/b.txt two\\nlines", Step("write", "a/b.txt", "two\nlines\n")),
-        ("demo:write a.txt   indented", Step("write", "a.txt", "  indented\n")),
-        ('demo:write "my file.txt" x', Step("write", "my file.txt", "x\n")),
-        ("demo:write empty.txt", Step("write", "empty.txt", "")),
-        ("demo:append a.txt back\\\\slash \\t tab", Step("append", "a.txt", "back\\slash \t tab\n")),
-        ("demo:replace a.txt old words => new", Step("replace", "a.txt", "old words", "new")),
-        ("demo:replace a.txt old =>", Step("replace", "a.txt", "old", "")),
-        ("demo:delete a.txt", Step("delete", "a.txt")),
-        ("demo:commit Add it\\n\\nAt last", Step("commit", text="Add it\n\nAt last")),
-        ("demo:amend", Step("amend")),
-        ("demo:sleep 0.5", Step("sleep", number=0.5)),
-        ("demo:say hello there", Step("say", text="hello there")),
-        ("demo:ask Which one?", Step("ask", text="Which one?")),
-        ("demo:permit rm -rf a\\nb", Step("permit", text="rm -rf a\\nb")),
-        ("demo:fail rate_limit try later", Step("fail", kind="rate_limit", text="try later")),
-        ("demo:crash", Step("crash", number=1)),
-        ("demo:crash 42", Step("crash", number=42)),
-        ("demo:signal 9", Step("signal", number=9)),
-        ("  - demo:hang", Step("hang")),
-        ("\t* demo:resolve  ", Step("resolve")),
-        ("demo:abort-rebase", Step("abort-rebase")),
-        ("demo:nothing", Step("nothing")),
+        ("demo:write a/b.txt two\\nlines", ScriptStep("write", "a/b.txt", "two\nlines\n")),
+        ("demo:write a.txt   indented", ScriptStep("write", "a.txt", "  indented\n")),
+        ('demo:write "my file.txt" x', ScriptStep("write", "my file.txt", "x\n")),
+        ("demo:write empty.txt", ScriptStep("write", "empty.txt", "")),
+        ("demo:append a.txt back\\\\slash \\t tab", ScriptStep("append", "a.txt", "back\\slash \t tab\n")),
+        ("demo:replace a.txt old words => new", ScriptStep("replace", "a.txt", "old words", "new")),
+        ("demo:replace a.txt old =>", ScriptStep("replace", "a.txt", "old", "")),
+        ("demo:delete a.txt", ScriptStep("delete", "a.txt")),
+        ("demo:commit Add it\\n\\nAt last", ScriptStep("commit", text="Add it\n\nAt last")),
+        ("demo:amend", ScriptStep("amend")),
+        ("demo:sleep 0.5", ScriptStep("sleep", number=0.5)),
+        ("demo:say hello there", ScriptStep("say", text="hello there")),
+        ("demo:ask Which one?", ScriptStep("ask", text="Which one?")),
+        ("demo:permit rm -rf a\\nb", ScriptStep("permit", text="rm -rf a\\nb")),
+        ("demo:fail rate_limit try later", ScriptStep("fail", kind="rate_limit", text="try later")),
+        ("demo:crash", ScriptStep("crash", number=1)),
+        ("demo:crash 42", ScriptStep("crash", number=42)),
+        ("demo:signal 9", ScriptStep("signal", number=9)),
+        ("  - demo:hang", ScriptStep("hang")),
+        ("\t* demo:resolve  ", ScriptStep("resolve")),
+        ("demo:abort-rebase", ScriptStep("abort-rebase")),
+        ("demo:nothing", ScriptStep("nothing")),
     ],
 )
-def test_a_line_becomes_a_step(line: str, step: Step) -> None:
+def test_a_line_becomes_a_step(line: str, step: ScriptStep) -> None:
     assert parse(f"{PREAMBLE}{line}\n\nNotes behind it.").steps == (step,)
 
 

@@ -14,7 +14,7 @@ import pytest
 from llmc.demo.__main__ import Words, read_words
 from llmc.demo.dialog import NO, YES, Answer
 from llmc.demo.rebase import keep_both
-from llmc.demo.requests import Ask, Crashed, Ending, Git, Pause, Reply, Report, Request, TurnFailed, TurnOver
+from llmc.demo.requests import Ask, Crashed, Ending, FailedTurn, GitCall, Pause, Reply, Request, SpoolReport, TurnOver
 from llmc.demo.shell import Finished, Running, git_environment
 from llmc.demo.spool import Spool
 from llmc.demo.work import work
@@ -42,7 +42,7 @@ def git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def finished(request: Git) -> Finished:
+def finished(request: GitCall) -> Finished:
     running = Running(("git", *request.args), git_environment(request.env))
     while True:
         for pipe in select.select(list(running.pipes), [], [], 0.01)[0]:
@@ -60,7 +60,11 @@ def done(prompt: str, *answers: Answer) -> tuple[Ending, list[Request]]:
             request = doing.send(reply)
             seen.append(request)
             reply = (
-                finished(request) if isinstance(request, Git) else waiting.pop(0) if isinstance(request, Ask) else None
+                finished(request)
+                if isinstance(request, GitCall)
+                else waiting.pop(0)
+                if isinstance(request, Ask)
+                else None
             )
     except StopIteration as over:
         return over.value, seen
@@ -71,7 +75,7 @@ def ending(prompt: str, *answers: Answer) -> Ending:
 
 
 def events(seen: list[Request]) -> list[tuple[str, str]]:
-    return [(each.event, each.fields.get("phase", "")) for each in seen if isinstance(each, Report)]
+    return [(each.event, each.fields.get("phase", "")) for each in seen if isinstance(each, SpoolReport)]
 
 
 def conflicted(git: Run, theirs: str, own: str, base: str = "top\nmiddle\nend\n") -> None:
@@ -171,7 +175,7 @@ def test_each_tool_step_is_seen_for_a_while_and_reported() -> None:
     ("prompt", "how"),
     [
         ("demo:nothing", TurnOver("There is nothing to do.")),
-        ("demo:fail auth log in", TurnFailed("auth", "log in")),
+        ("demo:fail auth log in", FailedTurn("auth", "log in")),
         ("demo:crash 7", Crashed(7)),
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.config.sections import Notify
+from llmc.config.sections import NotifySettings
 from llmc.core.notice import Notice, notice_of, plain_notice
 from llmc.core.screen.assessment import Assessment
 from llmc.host.background import Errands
@@ -25,7 +25,7 @@ ASKED: Assessment = {
     "actions_needed": ("answer yes or no",),
 }
 NOTICE = notice_of("shop", ASKED)
-QUIET = Notify(bell=False, tmux_message=False)
+QUIET = NotifySettings(bell=False, tmux_message=False)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def heard() -> list[str]:
     return []
 
 
-def call(settings: Notify, heard: list[str], tty: str = "") -> Errands:
+def call(settings: NotifySettings, heard: list[str], tty: str = "") -> Errands:
     errands = Errands(heard.append)
     Caller(LocalHost(), settings, errands).call(NOTICE, [], tty)
     return errands
@@ -62,7 +62,7 @@ def test_the_command_gets_the_words_and_none_of_them_is_run(tmp_path, heard):
     line = (
         f'printf \'%s|\' "$LLMC_NOTICE_WHO" "$LLMC_NOTICE_KIND" "$LLMC_NOTICE_TEXT" > {said}.new; mv {said}.new {said}'
     )
-    call(Notify(bell=False, tmux_message=False, command=line), heard)
+    call(NotifySettings(bell=False, tmux_message=False, command=line), heard)
     wait_until(said.exists)
     assert said.read_text() == f"shop|NEEDS_CONFIRMATION|{NOTICE.text}|"
     assert heard == []
@@ -70,14 +70,14 @@ def test_the_command_gets_the_words_and_none_of_them_is_run(tmp_path, heard):
 
 def test_the_desktop_is_told_by_the_program_that_there_is(tmp_path, heard, monkeypatch):
     said = program(tmp_path, "notify-send", monkeypatch)
-    call(Notify(bell=False, tmux_message=False, desktop=True), heard)
+    call(NotifySettings(bell=False, tmux_message=False, desktop=True), heard)
     wait_until(said.exists)
     assert said.read_text().splitlines() == ["--app-name=LLMC", "--", "LLMC: shop", NOTICE.text]
 
 
 def test_a_webhook_gets_json(heard):
     with endpoint() as place:
-        call(Notify(bell=False, tmux_message=False, webhook=place.address), heard)
+        call(NotifySettings(bell=False, tmux_message=False, webhook=place.address), heard)
         wait_until(lambda: place.heard)
     assert (place.heard[0]["who"], place.heard[0]["asked"]) == ("shop", "answer yes or no")
     assert heard == []
@@ -86,28 +86,28 @@ def test_a_webhook_gets_json(heard):
 @pytest.mark.parametrize("answer", [Answer(500), Answer(429)])
 def test_a_webhook_that_refuses_is_complained_of(heard, answer):
     with endpoint(answer) as place:
-        call(Notify(bell=False, tmux_message=False, webhook=place.address), heard)
+        call(NotifySettings(bell=False, tmux_message=False, webhook=place.address), heard)
         wait_until(lambda: heard)
     assert heard == [f"the webhook: it answered {answer.status}"]
 
 
 def test_a_webhook_that_hangs_holds_nothing_up(heard):
     with endpoint(Answer(hangs=True)) as place:
-        errands = call(Notify(bell=False, tmux_message=False, webhook=place.address), heard)
+        errands = call(NotifySettings(bell=False, tmux_message=False, webhook=place.address), heard)
         wait_until(lambda: place.heard)
         assert errands.run("something else", lambda: heard.append("done"))
         wait_until(lambda: heard == ["done"])
 
 
 def test_a_command_that_fails_is_complained_of(heard):
-    call(Notify(bell=False, tmux_message=False, command="echo oh; exit 7"), heard)
+    call(NotifySettings(bell=False, tmux_message=False, command="echo oh; exit 7"), heard)
     wait_until(lambda: heard)
     assert heard == ["the notify command: it ended with 7: oh"]
 
 
 def test_the_bell_rings_in_the_terminal_itself(heard):
     outer, inner = pty.openpty()
-    call(Notify(tmux_message=False), heard, os.ttyname(inner))
+    call(NotifySettings(tmux_message=False), heard, os.ttyname(inner))
     assert os.read(outer, 10) == b"\a"
     os.close(outer)
     os.close(inner)

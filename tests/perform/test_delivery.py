@@ -22,7 +22,7 @@ from llmc.core.delivery.digest import prompt_digests
 from llmc.core.lifecycle import events as ev
 from llmc.host.processes import is_running
 from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work
-from llmc.perform.delivery import Terminal
+from llmc.perform.delivery import TypedTerminal
 from llmc.perform.steps import Settled, decide_and_run, settle
 from testing.prompt_line import agent_table, commands_typed
 from testing.story import LLMC, SILENT, Story, end_abruptly, script
@@ -249,7 +249,7 @@ def test_the_report_of_a_queued_text_does_not_prove_the_next_one_of_the_same_wor
     assert receipt_of(send(story, text)).outcome is Outcome.QUEUED
     (sent,) = story.worker("adam").sent
     worker, digests = story.worker("adam"), prompt_digests(text)
-    terminal = Terminal(story.site, worker, story.site.agent_of(worker), story.site.tmux, "", text, digests)
+    terminal = TypedTerminal(story.site, worker, story.site.agent_of(worker), story.site.tmux, "", text, digests)
     assert not terminal.heard([sent.digests[0]])
     assert terminal.heard([sent.digests[0]] * 2)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.config.sections import Notify
+from llmc.config.sections import NotifySettings
 from llmc.core.notice import Notice, plain_notice
 from llmc.host.background import Errands
 from llmc.host.local import LocalHost
@@ -65,7 +65,7 @@ def _notice(trick: str, pwned: Path) -> Notice:
     return plain_notice("adam", "needs_input", "adam: " + trick.format(f"touch {pwned}"))
 
 
-def _call(settings: Notify, notice: Notice, servers: list[Tmux]) -> list[str]:
+def _call(settings: NotifySettings, notice: Notice, servers: list[Tmux]) -> list[str]:
     heard: list[str] = []
     errands = Errands(heard.append)
     Caller(LocalHost(), settings, errands).call(notice, servers)
@@ -77,7 +77,7 @@ def test_a_message_in_tmux_is_shown_as_it_is_and_runs_nothing(watched: Tmux, pwn
     client = watched.run("list-clients", "-F", "#{client_name}").text.strip()
     for trick in TRICKS:
         notice = _notice(trick, pwned)
-        assert _call(Notify(bell=False), notice, [watched]) == []
+        assert _call(NotifySettings(bell=False), notice, [watched]) == []
         shown = watched.run("show-messages", "-t", client).text
         assert _styleless(notice.text) in _styleless(shown), trick
     # The same without our care, to know that the trick would have worked by now.
@@ -104,7 +104,9 @@ def test_neither_the_desktop_nor_a_command_nor_a_webhook_runs_it(
     for trick in TRICKS:
         notice = _notice(trick, pwned)
         with endpoint() as place:
-            settings = Notify(bell=False, tmux_message=False, desktop=True, command=by_command, webhook=place.address)
+            settings = NotifySettings(
+                bell=False, tmux_message=False, desktop=True, command=by_command, webhook=place.address
+            )
             assert _call(settings, notice, []) == []
             assert place.heard[0]["text"] == notice.text
         assert said.read_text().splitlines()[:3] == ["--app-name=LLMC", "--", "LLMC: adam"]
@@ -120,7 +122,7 @@ def test_the_desktop_shows_markup_and_escapes_as_words(tmp_path: Path, monkeypat
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     notice = plain_notice("adam", "error", r"adam: <img src=x> & \033[2J")
-    assert _call(Notify(bell=False, tmux_message=False, desktop=True), notice, []) == []
+    assert _call(NotifySettings(bell=False, tmux_message=False, desktop=True), notice, []) == []
     assert said.read_text().splitlines()[-1] == r"adam &lt;img src=x&gt; &amp; \\033[2J"
 
 

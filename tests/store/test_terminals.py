@@ -9,7 +9,7 @@ import pytest
 from llmc.core.names import name_problem
 from llmc.errors import WrongWordsError
 from llmc.root import Root
-from llmc.store.terminals import NameTakenError, Terminal, Terminals, UnknownTerminalError
+from llmc.store.terminals import KnownTerminal, NameTakenError, Terminals, UnknownTerminalError
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def terminals(tmp_path: Path) -> Terminals:
         return found
 
 
-def terminal(name: str) -> Terminal:
-    return Terminal(name, "/sockets/x", 7, "%1", "main", "@1", "/srv", "", made_here=True, created_at_unix=1.0)
+def terminal(name: str) -> KnownTerminal:
+    return KnownTerminal(name, "/sockets/x", 7, "%1", "main", "@1", "/srv", "", made_here=True, created_at_unix=1.0)
 
 
 def test_a_record_is_read_back_and_gone_with_all_its_files(terminals: Terminals) -> None:

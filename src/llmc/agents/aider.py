@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.command_line import CommandOption, command_line, option
 from llmc.agents.packs import load_pack
 
 QUIET = (
@@ -23,7 +23,7 @@ def launch(order: LaunchOrder) -> Launch:
     return Launch(line.argv, {}, files, left_out=line.left_out)
 
 
-def _options(order: LaunchOrder, role: str) -> Iterator[Option]:
+def _options(order: LaunchOrder, role: str) -> Iterator[CommandOption]:
     for quiet in QUIET:
         yield option(quiet, lost="it may ask about that at its start")
     yield option("--no-gitignore", lost="it may write into .gitignore")

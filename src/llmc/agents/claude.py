@@ -9,7 +9,7 @@ from glob import escape
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.command_line import CommandOption, command_line, option
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Transcripts, Whereabouts, prompts_under
 
@@ -20,7 +20,7 @@ def launch(order: LaunchOrder) -> Launch:
     return Launch(line.argv, _environment(order), files, left_out=line.left_out)
 
 
-def _options(order: LaunchOrder) -> Iterator[Option]:
+def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     yield option("--settings", _settings_path(order), lost="its reports")
     if order.resume:
         yield option("--resume", order.resume, lost="the conversation from before")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.command_line import CommandOption, command_line, option
 from llmc.agents.packs import load_pack
 
 OWN = frozenset({"data", "rules"})
@@ -24,7 +24,7 @@ def launch(order: LaunchOrder) -> Launch:
     return Launch(line.argv, env, files, _links(order, config, data), line.left_out)
 
 
-def _options(order: LaunchOrder, config: str, data: str) -> Iterator[Option]:
+def _options(order: LaunchOrder, config: str, data: str) -> Iterator[CommandOption]:
     yield option("--config", config, lost="its role prompt")
     yield option("--data-dir", data, lost="it shares a daemon with others, which outlives its terminal")
     if order.skip_permissions is not None:

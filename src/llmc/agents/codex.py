@@ -9,7 +9,7 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.command_line import CommandOption, command_line, option
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
 
@@ -21,7 +21,7 @@ def launch(order: LaunchOrder) -> Launch:
     return Launch(line.argv, {}, {hooks.script_path(order): hooks.SCRIPT}, left_out=line.left_out)
 
 
-def _options(order: LaunchOrder) -> Iterator[Option]:
+def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     yield option("--no-daemon", lost="a background process of Codex may outlive its terminal")
     yield option("-c", "check_for_update_on_startup=false", lost="its settings")
     # Hooks that are new to Codex are skipped silently unless they are trusted; these are our own.

@@ -9,7 +9,7 @@ from llmc.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class CommandOption:
     """Words that belong together and begin with an option, and what is lost where the program does not know it.
 
     A value may be in the first word, as in `--resume=ID`.
@@ -19,8 +19,8 @@ class Option:
     lost: str
 
 
-def option(*words: str, lost: str) -> Option:
-    return Option(words, lost)
+def option(*words: str, lost: str) -> CommandOption:
+    return CommandOption(words, lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class CommandLine:
 def command_line(
     program: InstalledProgram,
     begin: tuple[str, ...],
-    options: Iterable[Option],
+    options: Iterable[CommandOption],
     end: tuple[str, ...] = (),
     *,
     command: str = "",

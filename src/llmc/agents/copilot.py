@@ -9,7 +9,7 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.command_line import CommandOption, command_line, option
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment
@@ -34,7 +34,7 @@ def launch(order: LaunchOrder) -> Launch:
     return Launch(line.argv, env, files, left_out=line.left_out)
 
 
-def _options(order: LaunchOrder) -> Iterator[Option]:
+def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     yield option("--no-auto-update", lost="it may replace itself while it runs")
     yield option("--plugin-dir", _plugin_dir(order), lost="its reports")
     if order.skip_permissions:

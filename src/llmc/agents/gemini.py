@@ -11,7 +11,7 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.command_line import CommandOption, command_line, option
 from llmc.agents.own_home import links_to, read_settings
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
@@ -31,7 +31,7 @@ def launch(order: LaunchOrder) -> Launch:
     return Launch(line.argv, env, files, links, line.left_out)
 
 
-def _options(order: LaunchOrder) -> Iterator[Option]:
+def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     # A worktree asks for trust again; the person trusted the repository when it was given to LLMC.
     yield option("--skip-trust", lost="nothing where the environment does the same, else it asks for trust")
     if order.model:

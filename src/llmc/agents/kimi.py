@@ -12,7 +12,7 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.command_line import CommandOption, command_line, option
 from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, texts
@@ -36,7 +36,7 @@ def launch(order: LaunchOrder) -> Launch:
     return Launch(line.argv, env, files, links_to(person, home, own=OWN), line.left_out)
 
 
-def _options(order: LaunchOrder) -> Iterator[Option]:
+def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     if order.skip_permissions:
         # --yolo still asks before what it takes for risky.
         yield option("--auto", lost="it asks before it acts")

@@ -8,7 +8,7 @@ from glob import escape
 from typing import Any
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.command_line import CommandOption, command_line, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
@@ -55,7 +55,7 @@ def launch(order: LaunchOrder) -> Launch:
     return Launch(line.argv, {"PI_SKIP_VERSION_CHECK": "1"}, files, left_out=line.left_out)
 
 
-def _options(order: LaunchOrder, extension: str) -> Iterator[Option]:
+def _options(order: LaunchOrder, extension: str) -> Iterator[CommandOption]:
     yield option("--extension", extension, lost="its reports")
     if order.resume:
         yield option("--session", order.resume, lost="the conversation from before")

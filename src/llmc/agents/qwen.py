@@ -10,7 +10,7 @@ from pathlib import Path
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import Option, command_line, option
+from llmc.agents.command_line import CommandOption, command_line, option
 from llmc.agents.own_home import read_settings
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Transcripts, Whereabouts, prompts_under
@@ -25,7 +25,7 @@ def launch(order: LaunchOrder) -> Launch:
     return Launch(line.argv, {"QWEN_CODE_SYSTEM_SETTINGS_PATH": settings}, files, left_out=line.left_out)
 
 
-def _options(order: LaunchOrder) -> Iterator[Option]:
+def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     if order.skip_permissions:
         yield option("--approval-mode", "yolo", lost="it asks before it acts")
     elif order.skip_permissions is False:

@@ -19,7 +19,7 @@ def show_result(result: Result, *, want_json: bool) -> int:
     return result.exit_code
 
 
-class Terminal:
+class ConsoleTerminal:
     """The person at the terminal; silent where a script asked for JSON."""
 
     def __init__(self, *, want_json: bool, assume_yes: bool = False) -> None:

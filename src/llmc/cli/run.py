@@ -56,12 +56,12 @@ def _result(args: Namespace) -> Result:
     from importlib import import_module
 
     from llmc.app import App
-    from llmc.cli.render import Terminal
+    from llmc.cli.render import ConsoleTerminal
     from llmc.root import here
 
     module = import_module(f"llmc.commands.{args.verb}")
     gc.enable()
-    console = Terminal(want_json=_has(args, "json"), assume_yes=_has(args, "yes"))
+    console = ConsoleTerminal(want_json=_has(args, "json"), assume_yes=_has(args, "yes"))
     result: Result = module.run(App(args.root, os.environ, here(), console), args)
     return result
 

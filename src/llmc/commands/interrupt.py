@@ -12,7 +12,7 @@ from llmc.care.catch_up import catch_up
 from llmc.commands.restart import start_anew
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.which_workers import named_workers
-from llmc.core.delivery.interrupt import Ended, Witness
+from llmc.core.delivery.interrupt import InterruptOutcome, Witness
 from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.model import Worker
@@ -32,7 +32,7 @@ def run(app: App, args: Namespace) -> Result:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         came = list(pool.map(lambda name: _interrupt(site, name, args), names))
     data = [asdict(each) for each in came]
-    code = NOT_KNOWN if any(each.outcome is Ended.UNKNOWN for each in came) else 0
+    code = NOT_KNOWN if any(each.outcome is InterruptOutcome.UNKNOWN for each in came) else 0
     single = len(args.names) == 1 and not args.all
     text = "\n".join(map(_told, came)) or "there are no workers"
     return Result(text, data[0] if single else {"workers": data}, code)
@@ -42,15 +42,15 @@ def _interrupt(site: Site, name: str, args: Namespace) -> Interruption:
     try:
         with acting_for(site, name) as worker:
             came = interrupt(site, worker, args.within)
-            if came.outcome is Ended.UNKNOWN and args.force:
+            if came.outcome is InterruptOutcome.UNKNOWN and args.force:
                 came = _end(site, worker, came)
-            elif came.outcome is Ended.INTERRUPTED:
+            elif came.outcome is InterruptOutcome.INTERRUPTED:
                 _note(site, worker)
                 catch_up(site, name)
     except LlmcError as failure:
         if len(args.names) == 1:
             raise
-        return Interruption(name, Ended.UNKNOWN, Witness.NONE, 0, failure.what)
+        return Interruption(name, InterruptOutcome.UNKNOWN, Witness.NONE, 0, failure.what)
     return came
 
 
@@ -58,7 +58,7 @@ def _end(site: Site, worker: Worker, came: Interruption) -> Interruption:
     """Its work is the person's from here on, so that whoever starts it again does not set it to work."""
     _note(site, worker)
     start_anew(site, worker.name, force=True)
-    return replace(came, outcome=Ended.INTERRUPTED, proof=Witness.SCREEN, reason=ANEW)
+    return replace(came, outcome=InterruptOutcome.INTERRUPTED, proof=Witness.SCREEN, reason=ANEW)
 
 
 def _note(site: Site, worker: Worker) -> None:

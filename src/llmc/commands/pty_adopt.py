@@ -10,7 +10,7 @@ from llmc.commands.shared.pty_place import place_of
 from llmc.commands.shared.result import Result
 from llmc.core.names import shown
 from llmc.errors import LlmcError
-from llmc.store.terminals import NameTakenError, Terminal
+from llmc.store.terminals import KnownTerminal, NameTakenError
 from llmc.tmux.server import PaneGoneError
 from llmc.tmux.windows import facts_of, socket_of
 
@@ -32,7 +32,7 @@ def run(app: App, args: Namespace) -> Result:
                 raise NameTakenError(f"this terminal is known as {known[0].id} already", "`llmc pty list` shows all")
         name = args.name or place.terminals.free_name(window)
         place.terminals.require_free(name)
-        terminal = Terminal(
+        terminal = KnownTerminal(
             name,
             server,
             pane.server_pid,

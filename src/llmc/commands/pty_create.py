@@ -11,7 +11,7 @@ from llmc.agents.base import LaunchOrder
 from llmc.agents.packs import pack_names
 from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.app import App
-from llmc.commands.shared.pty_place import Place, place_of
+from llmc.commands.shared.pty_place import PtyPlace, place_of
 from llmc.commands.shared.result import Result
 from llmc.config import Config
 from llmc.core.names import shown
@@ -21,7 +21,7 @@ from llmc.perform.programs import installed_program
 from llmc.store.lock import is_held
 from llmc.store.own_directory import make_own_directory
 from llmc.store.spool import make_spool
-from llmc.store.terminals import Terminal
+from llmc.store.terminals import KnownTerminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import Window, close_pane, open_apart, open_beside, socket_of
@@ -56,14 +56,14 @@ def _directory(cwd: str, given: str) -> str:
     return path
 
 
-def _name(place: Place, given: str | None, cwd: str) -> str:
+def _name(place: PtyPlace, given: str | None, cwd: str) -> str:
     if given is None:
         return place.terminals.free_name(os.path.basename(cwd) or "root")
     place.terminals.require_free(given)
     return given
 
 
-def _window(place: Place, name: str, cwd: str, args: Namespace) -> Window:
+def _window(place: PtyPlace, name: str, cwd: str, args: Namespace) -> Window:
     about = {"LLMC_ROOT": place.root.path, "LLMC_TERMINAL": name}
     if not args.cli or args.command:
         return Window(name, cwd, env=about)
@@ -71,7 +71,7 @@ def _window(place: Place, name: str, cwd: str, args: Namespace) -> Window:
     return Window(name, cwd, argv, {**about, **env}, keeps=True)
 
 
-def _program(place: Place, name: str, cwd: str, cli: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+def _program(place: PtyPlace, name: str, cwd: str, cli: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """An agent that LLMC knows reports by itself; anything else is a program like any other."""
     config = place.config()
     if cli in BUILT_IN or (config is not None and cli in config.agents):
@@ -83,7 +83,7 @@ def _program(place: Place, name: str, cwd: str, cli: str) -> tuple[tuple[str, ..
 
 
 def _agent(
-    place: Place, config: Config | None, name: str, cwd: str, cli: str
+    place: PtyPlace, config: Config | None, name: str, cwd: str, cli: str
 ) -> tuple[tuple[str, ...], Mapping[str, str]]:
     agent = agent_named(cli, config, place.root.packs)
     home = place.host.environ().get("HOME", "")
@@ -100,7 +100,7 @@ def _agent(
     return argv, {"LLMC_SPOOL": spool, **launch.env}
 
 
-def _open(app: App, place: Place, window: Window) -> tuple[Pane, Tmux]:
+def _open(app: App, place: PtyPlace, window: Window) -> tuple[Pane, Tmux]:
     """Where the person is; else on LLMC's own server."""
     outer = place.outer_tmux()
     if outer is not None:
@@ -109,8 +109,8 @@ def _open(app: App, place: Place, window: Window) -> tuple[Pane, Tmux]:
     return open_apart(own, window), own
 
 
-def _recorded(place: Place, tmux: Tmux, pane: Pane, name: str, cwd: str, cli: str) -> Terminal:
-    terminal = Terminal(
+def _recorded(place: PtyPlace, tmux: Tmux, pane: Pane, name: str, cwd: str, cli: str) -> KnownTerminal:
+    terminal = KnownTerminal(
         name,
         socket_of(tmux),
         pane.server_pid,
@@ -126,7 +126,7 @@ def _recorded(place: Place, tmux: Tmux, pane: Pane, name: str, cwd: str, cli: st
     return terminal
 
 
-def _told(place: Place, terminal: Terminal) -> Result:
+def _told(place: PtyPlace, terminal: KnownTerminal) -> Result:
     watched = is_held(place.root.watch_lock) is not None
     lines = [f"opened {terminal.id} in {terminal.cwd} (session {terminal.session}, window {terminal.window})"]
     if not watched:

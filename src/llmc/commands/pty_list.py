@@ -7,7 +7,7 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.commands.shared.pty_place import place_of
 from llmc.commands.shared.result import Result
-from llmc.store.terminals import Terminal
+from llmc.store.terminals import KnownTerminal
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -20,12 +20,12 @@ def run(app: App, args: Namespace) -> Result:
     return Result("\n".join(lines) or "no terminals: `llmc pty create DIR` opens one", data)
 
 
-def _line(terminal: Terminal, running: str) -> str:
+def _line(terminal: KnownTerminal, running: str) -> str:
     made = "" if terminal.made_here else "  (adopted)"
     return f"{terminal.id:<20} {running:<12} {terminal.session}:{terminal.window}  {terminal.cwd}{made}"
 
 
-def _data(terminal: Terminal) -> dict[str, object]:
+def _data(terminal: KnownTerminal) -> dict[str, object]:
     return {
         "id": terminal.id,
         "cwd": terminal.cwd,

@@ -8,7 +8,7 @@ import sys
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.pty_place import Place, place_of
+from llmc.commands.shared.pty_place import PtyPlace, place_of
 from llmc.commands.shared.result import Result
 from llmc.errors import LlmcError
 from llmc.tmux.server import Tmux
@@ -29,7 +29,7 @@ def run(app: App, args: Namespace) -> Result:
     return Result(text, {"action": args.action, "changed": done})
 
 
-def _server(place: Place) -> Tmux:
+def _server(place: PtyPlace) -> Tmux:
     outer = place.outer_tmux()
     if outer is not None:
         return outer
@@ -39,7 +39,7 @@ def _server(place: Place) -> Tmux:
     return own
 
 
-def _command(place: Place) -> list[str]:
+def _command(place: PtyPlace) -> list[str]:
     """The program as it is installed, so that tmux finds it whatever its PATH is."""
     program = os.path.join(os.path.dirname(sys.executable), "llmc")
     found = program if os.access(program, os.X_OK) else shutil.which("llmc") or "llmc"

@@ -6,11 +6,11 @@ import os
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.pty_place import Place, place_of
+from llmc.commands.shared.pty_place import PtyPlace, place_of
 from llmc.commands.shared.result import Result
 from llmc.errors import LlmcError
 from llmc.host.terminal import become
-from llmc.store.terminals import Terminal, UnknownTerminalError
+from llmc.store.terminals import KnownTerminal, UnknownTerminalError
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import client_of, select, switch_client
 
@@ -34,7 +34,7 @@ def run(app: App, args: Namespace) -> Result:
     return Result(f"switched to {args.id}", {"id": args.id})
 
 
-def _is_inside(place: Place, terminal: Terminal) -> bool:
+def _is_inside(place: PtyPlace, terminal: KnownTerminal) -> bool:
     outer = place.outer_tmux()
     return outer is not None and os.path.realpath(outer.socket) == os.path.realpath(terminal.server)
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from llmc.app import App
 from llmc.commands.pty_status import pty_document, pty_text
-from llmc.commands.shared.pty_place import Place, place_of
+from llmc.commands.shared.pty_place import PtyPlace, place_of
 from llmc.commands.shared.result import Result
 from llmc.daemon.watcher import Pace, Watcher, refuse_second, watch_lock
 from llmc.errors import LlmcError
@@ -55,7 +55,7 @@ def _shower(app: App, args: Namespace) -> Callable[[str], None]:
     return show
 
 
-def _detached(place: Place, args: Namespace) -> Result:
+def _detached(place: PtyPlace, args: Namespace) -> Result:
     stable = ["--stable", str(args.stable)] if args.stable is not None else []
     words = ["--root", place.root.path, "pty", "watch", "--interval", str(args.interval), *stable]
     place.terminals.make_directory()
@@ -69,7 +69,7 @@ def _detached(place: Place, args: Namespace) -> Result:
     return Result(f"the watcher runs (pid {pid})", {"pid": pid})
 
 
-def _stop(place: Place) -> Result:
+def _stop(place: PtyPlace) -> Result:
     holder = is_held(place.root.watch_lock)
     if holder is None:
         raise LlmcError("no watcher runs", "`llmc pty watch --detach` starts one")

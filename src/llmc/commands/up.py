@@ -17,7 +17,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.daemon.daemon import AT_ONCE, Daemon
 from llmc.daemon.ending import Ending
 from llmc.daemon.process import daemon_lock, refuse_second, running_daemon
-from llmc.daemon.view import View
+from llmc.daemon.view import LiveView
 from llmc.errors import LlmcError
 from llmc.host.malloc import keep_one_heap
 from llmc.host.processes import is_running
@@ -80,7 +80,7 @@ def _require_place_to_work(site: Site) -> None:
 def _foreground(app: App, root: Root, args: Namespace) -> Result:
     keep_one_heap()
     with daemon_lock(root):
-        view = View((lambda below: _show(app, root, below)) if app.console.is_terminal else None, WATCH_SECS)
+        view = LiveView((lambda below: _show(app, root, below)) if app.console.is_terminal else None, WATCH_SECS)
         asks = app.console.is_terminal and app.console.can_ask
         daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, view=view, asks=asks)
         ending = daemon.run()

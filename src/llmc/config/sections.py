@@ -87,7 +87,7 @@ class Repo:
 
 
 @dataclass(frozen=True, slots=True)
-class Backup:
+class BackupSettings:
     keep_days: int = option(whole(1, 36_500, "30"), 30, "days that a backup is kept")
     keep_count: int = option(
         whole(1, 100_000, "50"), 50, "how many backups of a worker, newest first, are kept even when they are older"
@@ -95,7 +95,7 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True)
-class Notify:
+class NotifySettings:
     bell: bool = option(FLAG, True, "ring the terminal's bell")
     tmux_message: bool = option(FLAG, True, "show a message in the tmux clients that are attached")
     desktop: bool = option(FLAG, False, "show a desktop notification, where the system has them")

@@ -7,7 +7,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from llmc.config.sections import AgentOptions, Backup, Classifier, Defaults, Log, Notify, Repo, WorkerOptions
+from llmc.config.sections import (
+    AgentOptions,
+    BackupSettings,
+    Classifier,
+    Defaults,
+    Log,
+    NotifySettings,
+    Repo,
+    WorkerOptions,
+)
 from llmc.core.lifecycle.policy import Policy
 from llmc.core.setting import Setting, settings_of
 from llmc.model import Autonomy
@@ -20,8 +29,8 @@ SINGLE_TABLES: Mapping[str, type[Any]] = MappingProxyType(
         "repo": Repo,
         "defaults": Defaults,
         "policy": Policy,
-        "backup": Backup,
-        "notify": Notify,
+        "backup": BackupSettings,
+        "notify": NotifySettings,
         "classifier": Classifier,
         "log": Log,
     }
@@ -51,8 +60,8 @@ class Config:
     repo: Repo
     defaults: Defaults
     policy: Policy
-    backup: Backup
-    notify: Notify
+    backup: BackupSettings
+    notify: NotifySettings
     classifier: Classifier
     log: Log
     workers: Mapping[str, WorkerOptions]

@@ -25,7 +25,7 @@ from llmc.daemon.roster import Roster
 from llmc.daemon.schedule import RETRY_SECS, Schedule
 from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import Upstream, watch_upstream
-from llmc.daemon.view import View
+from llmc.daemon.view import LiveView
 from llmc.errors import LlmcError
 from llmc.model import Session, State, Turn, Worker
 from llmc.observe.readings import Observation, Readings
@@ -51,7 +51,7 @@ class Daemon:
     With `asks` somebody is at the terminal, who is asked before agents are stopped in the middle of a turn.
     """
 
-    def __init__(self, open_site: Callable[[], Site], *, patrol: bool, view: View, asks: bool = False) -> None:
+    def __init__(self, open_site: Callable[[], Site], *, patrol: bool, view: LiveView, asks: bool = False) -> None:
         self._open_site = open_site
         self._leaving = Event()
         self._site = self._opened()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 
-class View:
+class LiveView:
     """Drawn after every round in which something moved, and at least so often: ages grow even if nothing happens."""
 
     def __init__(self, draw: Callable[[str], None] | None, every_secs: float) -> None:

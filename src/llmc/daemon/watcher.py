@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from llmc.agents.packs import broken_packs
 from llmc.config import Config, load_config
-from llmc.config.sections import Classifier, Notify
+from llmc.config.sections import Classifier, NotifySettings
 from llmc.core.notice import notice_of
 from llmc.daemon.journal import Journal
 from llmc.daemon.loop import Eyes, Loop
@@ -25,7 +25,7 @@ from llmc.root import Root
 from llmc.store.lock import FileLock
 from llmc.store.snapshot import read_statuses
 from llmc.store.status_cache import StatusCache, forget_status, sweep
-from llmc.store.terminals import CHANGED, Terminal, Terminals
+from llmc.store.terminals import CHANGED, KnownTerminal, Terminals
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import own_server
@@ -87,7 +87,7 @@ class Watcher:
         )
         self.loop = Loop(root, host, self, self.errands, eyes, threads=1)
         self.next_round = 0.0
-        self.left: dict[str, Terminal | None] = {}
+        self.left: dict[str, KnownTerminal | None] = {}
         """Terminals that went away and are to be forgotten, with the record that they had."""
 
     def _readings(self, cache: StatusCache, adviser: SecondOpinion) -> Readings:
@@ -179,7 +179,7 @@ class Watcher:
             if blind or self.loop.screens.readings.changed(name, pane):
                 self.loop.screens.look_at(name)
 
-    def _forget(self, left: Mapping[str, Terminal | None]) -> None:
+    def _forget(self, left: Mapping[str, KnownTerminal | None]) -> None:
         """Those whose window went away, with their records, and those that were closed, whose records went before."""
         self.left.update(left)
         if not self.left:
@@ -200,7 +200,7 @@ class Watcher:
         if gone:
             self.loop.status_lines.moved()
 
-    def _gone(self, now: Mapping[str, Terminal]) -> list[str]:
+    def _gone(self, now: Mapping[str, KnownTerminal]) -> list[str]:
         """Not those that are there anew, and not those that are workers by now."""
         return [name for name, was in self.left.items() if now.get(name) in (None, was) and not self._is_worker(name)]
 
@@ -252,7 +252,7 @@ class Watcher:
 
     def _call(self, seen: Observation) -> None:
         subject = seen.subject
-        settings = self.config.notify if self.config is not None else Notify()
+        settings = self.config.notify if self.config is not None else NotifySettings()
         own = own_server(self.host.environ())
         servers = [subject.tmux, *([Tmux(self.host, own)] if own and own != subject.server else [])]
         Caller(self.host, settings, self.errands).call(notice_of(subject.name, seen.status), servers, subject.tty)

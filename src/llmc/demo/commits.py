@@ -7,7 +7,7 @@ import os
 from llmc.demo.requests import Doing, git
 from llmc.demo.script import with_trailers
 from llmc.demo.shell import Finished
-from llmc.demo.steps import Step, StepFailedError
+from llmc.demo.steps import ScriptStep, StepFailedError
 
 # A signature could ask for a passphrase on the terminal that we draw on.
 UNSIGNED = ("-c", "commit.gpgSign=false")
@@ -15,12 +15,12 @@ UNSIGNED = ("-c", "commit.gpgSign=false")
 _IDENTITY = {"name": "LLMC demo agent", "email": "demo@localhost"}
 
 
-def commit(step: Step) -> Doing[str]:
+def commit(step: ScriptStep) -> Doing[str]:
     yield from _record("-m", _message(step))
     return f"Committed {(yield from _head())}"
 
 
-def amend(step: Step) -> Doing[str]:
+def amend(step: ScriptStep) -> Doing[str]:
     words = ("-m", _message(step)) if step.text else ("--no-edit",)
     yield from _record("--amend", *words)
     return f"Amended {(yield from _head())}"
@@ -42,7 +42,7 @@ def identity() -> Doing[dict[str, str]]:
     return missing
 
 
-def _message(step: Step) -> str:
+def _message(step: ScriptStep) -> str:
     return with_trailers(step.text) if step.trailers else step.text
 
 

@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     typed: bool = False
 
 
-class Dialog:
+class DemoDialog:
     """An open box. A paste reaches it only while an answer is being typed."""
 
     def __init__(self, asking: Asking) -> None:

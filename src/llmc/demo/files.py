@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from llmc.demo.steps import Step, StepFailedError
+from llmc.demo.steps import ScriptStep, StepFailedError
 
 
-def write(step: Step) -> str:
+def write(step: ScriptStep) -> str:
     path = Path(step.path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(step.text.encode())
     return f"Wrote {_counted(step.text)}"
 
 
-def append(step: Step) -> str:
+def append(step: ScriptStep) -> str:
     path = Path(step.path)
     path.parent.mkdir(parents=True, exist_ok=True)
     before = path.read_bytes() if path.exists() else b""
@@ -23,7 +23,7 @@ def append(step: Step) -> str:
     return f"Added {_counted(step.text)}"
 
 
-def replace(step: Step) -> str:
+def replace(step: ScriptStep) -> str:
     path = Path(step.path)
     before, old = path.read_bytes(), step.text.encode()
     if old not in before:
@@ -32,7 +32,7 @@ def replace(step: Step) -> str:
     return f"Replaced `{step.text}` by `{step.new}`"
 
 
-def delete(step: Step) -> str:
+def delete(step: ScriptStep) -> str:
     Path(step.path).unlink()
     return f"Deleted {step.path}"
 

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 
 from llmc.demo.composer import Composer, Submission
 from llmc.demo.keys import Key, KeyReader, Press, Typed
-from llmc.demo.requests import Crashed, Ending, Report, Tell, Tone, TurnFailed, TurnOver
-from llmc.demo.screen import PROMPT, View, picture
+from llmc.demo.requests import Crashed, Ending, FailedTurn, SpoolReport, Tell, Tone, TurnOver
+from llmc.demo.screen import PROMPT, DemoView, picture
 from llmc.demo.spool import Spool
-from llmc.demo.terminal import Terminal
+from llmc.demo.terminal import DemoTerminal
 from llmc.demo.text import lines_of
-from llmc.demo.turn import Turn
+from llmc.demo.turn import DemoTurn
 from llmc.demo.work import work
 
 WELCOME = (
@@ -38,12 +38,12 @@ class Program:
     def __init__(self, spool: Spool, pace: float) -> None:
         self._spool = spool
         self._pace = pace
-        self._terminal = Terminal()
+        self._terminal = DemoTerminal()
         self._reader = KeyReader()
         self._composer = Composer()
         self._told: deque[Tell] = deque([Tell(WELCOME, Tone.DIM)], _MOST_TOLD)
         self._queue: deque[Submission] = deque()
-        self._turn: Turn | None = None
+        self._turn: DemoTurn | None = None
         self._leaving = False
         self._spool_complaint = ""
         self._escape_due: float | None = None
@@ -55,7 +55,7 @@ class Program:
         self._terminal.open()
         try:
             self._draw()
-            self._report(Report("session_start", {"reason": "startup"}))
+            self._report(SpoolReport("session_start", {"reason": "startup"}))
             while self._exit_code is None:
                 self._wait(wake)
                 self._settle()
@@ -176,35 +176,35 @@ class Program:
             return
         self._tell(Tell("\n" + PROMPT + "\n  ".join(lines_of(submission.shown))))
         digest = hashlib.sha256(submission.text.encode()).hexdigest()
-        self._report(Report("prompt", {"text": submission.text, "sha256": digest}))
-        self._turn = Turn(work(submission.text, self._pace), self._tell, self._report)
+        self._report(SpoolReport("prompt", {"text": submission.text, "sha256": digest}))
+        self._turn = DemoTurn(work(submission.text, self._pace), self._tell, self._report)
 
     def _finish(self, ending: Ending) -> None:
         match ending:
             case TurnOver(last_message):
-                self._report(Report("turn_end", {"last_message": last_message}))
-            case TurnFailed(kind, message):
+                self._report(SpoolReport("turn_end", {"last_message": last_message}))
+            case FailedTurn(kind, message):
                 self._tell(Tell(f"● Error ({kind}): {message}", Tone.ERROR))
-                self._report(Report("failure", {"kind": kind, "message": message}))
+                self._report(SpoolReport("failure", {"kind": kind, "message": message}))
             case Crashed(code):
                 self._exit_code, self._last_words = code, CRASH_WORDS
 
     def _clear(self) -> None:
         self._told.clear()
-        self._report(Report("session_end", {"reason": "clear"}))
-        self._report(Report("session_start", {"reason": "clear"}))
+        self._report(SpoolReport("session_end", {"reason": "clear"}))
+        self._report(SpoolReport("session_start", {"reason": "clear"}))
 
     def _leave(self, code: int, reason: str) -> None:
         if self._exit_code is None:
             self._exit_code = code
-            self._report(Report("session_end", {"reason": reason}))
+            self._report(SpoolReport("session_end", {"reason": reason}))
 
     # What can be seen
 
     def _tell(self, tell: Tell) -> None:
         self._told.append(tell)
 
-    def _report(self, report: Report) -> None:
+    def _report(self, report: SpoolReport) -> None:
         try:
             self._spool.report(report.event, report.fields)
         except OSError as failure:
@@ -214,7 +214,7 @@ class Program:
 
     def _draw(self) -> None:
         turn = self._turn
-        view = View(
+        view = DemoView(
             transcript=self._told,
             draft=self._composer.shown,
             queued=[submission.shown for submission in self._queue],

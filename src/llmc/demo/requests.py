@@ -25,7 +25,7 @@ class Tell(NamedTuple):
     tone: Tone = Tone.PLAIN
 
 
-class Report(NamedTuple):
+class SpoolReport(NamedTuple):
     """An event for the spool."""
 
     event: str
@@ -38,7 +38,7 @@ class Pause(NamedTuple):
     seconds: float | None
 
 
-class Git(NamedTuple):
+class GitCall(NamedTuple):
     """Answered with Finished."""
 
     args: tuple[str, ...]
@@ -57,7 +57,7 @@ class Kill(NamedTuple):
     number: int
 
 
-Request = Tell | Report | Pause | Git | Ask | Kill
+Request = Tell | SpoolReport | Pause | GitCall | Ask | Kill
 Reply = Finished | Answer | None
 
 
@@ -65,7 +65,7 @@ class TurnOver(NamedTuple):
     last_message: str
 
 
-class TurnFailed(NamedTuple):
+class FailedTurn(NamedTuple):
     kind: str
     message: str
 
@@ -74,14 +74,14 @@ class Crashed(NamedTuple):
     code: int
 
 
-Ending = TurnOver | TurnFailed | Crashed
+Ending = TurnOver | FailedTurn | Crashed
 
 T = TypeVar("T")
 Doing = Generator[Request, Reply, T]
 
 
 def git(*args: str, env: Mapping[str, str] | None = None) -> Doing[Finished]:
-    reply = yield Git(args, env or {})
+    reply = yield GitCall(args, env or {})
     assert isinstance(reply, Finished)
     return reply
 

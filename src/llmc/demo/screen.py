@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from llmc.demo.dialog import Dialog
+from llmc.demo.dialog import DemoDialog
 from llmc.demo.requests import Tell, Tone
 from llmc.demo.text import cells, cut, harmless, lines_of, wrap
 
@@ -21,18 +21,18 @@ _MOST_QUEUED = 3
 _AROUND_COMPOSER = 6
 
 
-class View(NamedTuple):
+class DemoView(NamedTuple):
     """Everything that can be seen. `busy_secs` is None while no turn runs."""
 
     transcript: Sequence[Tell] = ()
     draft: str = ""
     queued: Sequence[str] = ()
     busy_secs: float | None = None
-    dialog: Dialog | None = None
+    dialog: DemoDialog | None = None
     leaving: bool = False
 
 
-class Row(NamedTuple):
+class ScreenRow(NamedTuple):
     text: str
     tone: Tone = Tone.PLAIN
 
@@ -40,17 +40,17 @@ class Row(NamedTuple):
 class Picture(NamedTuple):
     """Exactly as many rows as the terminal has. The cursor is a row and a column, from 0."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ScreenRow, ...]
     cursor: tuple[int, int]
     title: str
 
 
-def picture(view: View, width: int, height: int) -> Picture:
+def picture(view: DemoView, width: int, height: int) -> Picture:
     field = _field(view, width, max(1, height - _AROUND_COMPOSER))
     top, below = _around(view, width)
     if height < len(top) + len(field) + len(below) + 2:
         top, below, field = [], [], field[-height:]
-    header = [Row(cut(HEADER, width), Tone.BOLD)] if top else []
+    header = [ScreenRow(cut(HEADER, width), Tone.BOLD)] if top else []
     room = height - len(header) - len(top) - len(field) - len(below)
     rows = [*header, *_transcript(view.transcript, width, room), *top, *field, *below]
     last = len(rows) - len(below) - 1
@@ -58,48 +58,48 @@ def picture(view: View, width: int, height: int) -> Picture:
     return Picture(tuple(rows), (last, column), title(view))
 
 
-def title(view: View) -> str:
+def title(view: DemoView) -> str:
     if view.dialog is not None:
         return "demo: asks"
     return f"{SPINNER[0]} demo: working" if view.busy_secs is not None else "demo: ready"
 
 
-def _around(view: View, width: int) -> tuple[list[Row], list[Row]]:
+def _around(view: DemoView, width: int) -> tuple[list[ScreenRow], list[ScreenRow]]:
     """What stands above and below the field where a person types or chooses."""
-    rule = Row("─" * width, Tone.DIM)
+    rule = ScreenRow("─" * width, Tone.DIM)
     hints = EXIT_HINT if view.leaving else DIALOG_HINTS if view.dialog else HINTS
-    return [*_busy(view, width), rule], [rule, Row(cut(hints, width), Tone.DIM)]
+    return [*_busy(view, width), rule], [rule, ScreenRow(cut(hints, width), Tone.DIM)]
 
 
-def _busy(view: View, width: int) -> list[Row]:
-    rows = [Row(cut(f"  queued: {harmless(text)}", width), Tone.DIM) for text in view.queued[:_MOST_QUEUED]]
+def _busy(view: DemoView, width: int) -> list[ScreenRow]:
+    rows = [ScreenRow(cut(f"  queued: {harmless(text)}", width), Tone.DIM) for text in view.queued[:_MOST_QUEUED]]
     if view.busy_secs is not None and view.dialog is None:
         glyph = SPINNER[int(view.busy_secs * 10) % len(SPINNER)]
-        rows.insert(0, Row(cut(f"{glyph} Working… ({int(view.busy_secs)}s)", width), Tone.BUSY))
+        rows.insert(0, ScreenRow(cut(f"{glyph} Working… ({int(view.busy_secs)}s)", width), Tone.BUSY))
     return rows
 
 
-def _field(view: View, width: int, most: int) -> list[Row]:
+def _field(view: DemoView, width: int, most: int) -> list[ScreenRow]:
     return _dialog(view.dialog, width)[-most:] if view.dialog else _composer(view.draft, width, most)
 
 
-def _composer(draft: str, width: int, most: int) -> list[Row]:
+def _composer(draft: str, width: int, most: int) -> list[ScreenRow]:
     """The draft's end, where the cursor is; laying out all of a long one with each key would take too long."""
-    return [Row(text) for text in _hanging(draft[-width * most :], PROMPT, width, most)]
+    return [ScreenRow(text) for text in _hanging(draft[-width * most :], PROMPT, width, most)]
 
 
-def _dialog(dialog: Dialog, width: int) -> list[Row]:
-    above = [Row(row) for line in dialog.asking.detail for row in _wrapped(line, width)]
-    question = [Row(row, Tone.BOLD) for row in _wrapped(dialog.asking.question, width)]
+def _dialog(dialog: DemoDialog, width: int) -> list[ScreenRow]:
+    above = [ScreenRow(row) for line in dialog.asking.detail for row in _wrapped(line, width)]
+    question = [ScreenRow(row, Tone.BOLD) for row in _wrapped(dialog.asking.question, width)]
     return [*above, *question, *(row for at in range(len(dialog.options)) for row in _option(dialog, at, width))]
 
 
-def _option(dialog: Dialog, at: int, width: int) -> list[Row]:
+def _option(dialog: DemoDialog, at: int, width: int) -> list[ScreenRow]:
     mark = PROMPT if at == dialog.selected else _INDENT
     text = f"{at + 1}. {dialog.options[at]}"
     if at == dialog.selected and dialog.field is not None:
         text += f": {dialog.field.shown}"
-    return [Row(row) for row in _hanging(text, mark, width)]
+    return [ScreenRow(row) for row in _hanging(text, mark, width)]
 
 
 def _hanging(text: str, mark: str, width: int, most: int = 100) -> list[str]:
@@ -112,15 +112,15 @@ def _hanging(text: str, mark: str, width: int, most: int = 100) -> list[str]:
     return [(mark if at == 0 else _INDENT) + row for at, row in enumerate(rows)]
 
 
-def _transcript(told: Sequence[Tell], width: int, room: int) -> list[Row]:
+def _transcript(told: Sequence[Tell], width: int, room: int) -> list[ScreenRow]:
     """The newest rows that fit, from the top as long as there is room."""
-    rows: list[Row] = []
+    rows: list[ScreenRow] = []
     for tell in reversed(told):
         if len(rows) >= room:
             break
-        rows = [Row(row, tell.tone) for row in _wrapped(tell.text, width)] + rows
+        rows = [ScreenRow(row, tell.tone) for row in _wrapped(tell.text, width)] + rows
     rows = rows[max(0, len(rows) - room) :]
-    return rows + [Row("")] * (room - len(rows))
+    return rows + [ScreenRow("")] * (room - len(rows))
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from llmc.demo.steps import Step
+from llmc.demo.steps import ScriptStep
 from llmc.demo.text import lines_of
 
 FAILURE_KINDS = ("rate_limit", "api", "network", "auth")
@@ -23,7 +23,7 @@ _PLAIN_MESSAGES = "plain-messages"
 class Script(NamedTuple):
     """`steps` is empty when the prompt has none of its own."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ScriptStep, ...]
     trailers: bool
 
 
@@ -65,19 +65,19 @@ def _meaningful_line(prompt: str) -> str:
     return next((line for line in worded if not _DEMO_LINE.fullmatch(line)), "")
 
 
-def _with_choice(step: Step, trailers: bool) -> Step:
+def _with_choice(step: ScriptStep, trailers: bool) -> ScriptStep:
     return step if trailers else step._replace(trailers=False)
 
 
-def _step(verb: str, rest: str) -> Step:
+def _step(verb: str, rest: str) -> ScriptStep:
     line = f"demo:{verb} {rest}".strip()
     reader = _READERS.get(verb)
     if reader is None:
-        return Step("misunderstood", text=f"`{line}`: there is no such verb")
+        return ScriptStep("misunderstood", text=f"`{line}`: there is no such verb")
     try:
         return reader(verb, rest)
     except ValueError as wrong:
-        return Step("misunderstood", text=f"`{line}`: it needs {wrong}")
+        return ScriptStep("misunderstood", text=f"`{line}`: it needs {wrong}")
 
 
 def _unescaped(text: str) -> str:
@@ -91,64 +91,64 @@ def _path_and_rest(rest: str) -> tuple[str, str]:
     return match[1] or match[2], match[3] or ""
 
 
-def _content(verb: str, rest: str) -> Step:
+def _content(verb: str, rest: str) -> ScriptStep:
     """The text always ends its last line, as editors do."""
     path, text = _path_and_rest(rest)
     content = _unescaped(text)
-    return Step(verb, path, content if not content or content.endswith("\n") else content + "\n")
+    return ScriptStep(verb, path, content if not content or content.endswith("\n") else content + "\n")
 
 
-def _replacement(verb: str, rest: str) -> Step:
+def _replacement(verb: str, rest: str) -> ScriptStep:
     path, change = _path_and_rest(rest)
     old, arrow, new = f"{change} ".partition(" => ")
     if not (old and arrow):
         raise ValueError("PATH OLD => NEW")
-    return Step(verb, path, _unescaped(old), _unescaped(new.rstrip()))
+    return ScriptStep(verb, path, _unescaped(old), _unescaped(new.rstrip()))
 
 
-def _path(verb: str, rest: str) -> Step:
-    return Step(verb, _path_and_rest(rest)[0])
+def _path(verb: str, rest: str) -> ScriptStep:
+    return ScriptStep(verb, _path_and_rest(rest)[0])
 
 
-def _some_text(verb: str, rest: str) -> Step:
+def _some_text(verb: str, rest: str) -> ScriptStep:
     if not rest:
         raise ValueError("some text")
-    return Step(verb, text=_unescaped(rest))
+    return ScriptStep(verb, text=_unescaped(rest))
 
 
-def _any_text(verb: str, rest: str) -> Step:
-    return Step(verb, text=_unescaped(rest))
+def _any_text(verb: str, rest: str) -> ScriptStep:
+    return ScriptStep(verb, text=_unescaped(rest))
 
 
-def _command(verb: str, rest: str) -> Step:
+def _command(verb: str, rest: str) -> ScriptStep:
     if not rest:
         raise ValueError("a command")
-    return Step(verb, text=rest)
+    return ScriptStep(verb, text=rest)
 
 
-def _seconds(verb: str, rest: str) -> Step:
+def _seconds(verb: str, rest: str) -> ScriptStep:
     if not re.fullmatch(r"\d{1,9}(\.\d+)?|\.\d+", rest, re.ASCII):
         raise ValueError("a number of seconds")
-    return Step(verb, number=float(rest))
+    return ScriptStep(verb, number=float(rest))
 
 
-def _failure(verb: str, rest: str) -> Step:
+def _failure(verb: str, rest: str) -> ScriptStep:
     kind, _, message = rest.partition(" ")
     if kind not in FAILURE_KINDS:
         raise ValueError(f"a kind: {', '.join(FAILURE_KINDS)}")
-    return Step(verb, kind=kind, text=message.strip() or f"{kind} failure on request")
+    return ScriptStep(verb, kind=kind, text=message.strip() or f"{kind} failure on request")
 
 
-def _exit_code(verb: str, rest: str) -> Step:
-    return Step(verb, number=_whole(rest or "1", "an exit code", 255))
+def _exit_code(verb: str, rest: str) -> ScriptStep:
+    return ScriptStep(verb, number=_whole(rest or "1", "an exit code", 255))
 
 
-def _signal(verb: str, rest: str) -> Step:
-    return Step(verb, number=_whole(rest, "a signal number", 64))
+def _signal(verb: str, rest: str) -> ScriptStep:
+    return ScriptStep(verb, number=_whole(rest, "a signal number", 64))
 
 
-def _alone(verb: str, rest: str) -> Step:
-    return Step(verb)
+def _alone(verb: str, rest: str) -> ScriptStep:
+    return ScriptStep(verb)
 
 
 def _whole(rest: str, what: str, most: int) -> int:
@@ -157,7 +157,7 @@ def _whole(rest: str, what: str, most: int) -> int:
     return int(rest)
 
 
-_READERS: dict[str, Callable[[str, str], Step]] = {
+_READERS: dict[str, Callable[[str, str], ScriptStep]] = {
     "write": _content,
     "append": _content,
     "replace": _replacement,

@@ -9,7 +9,7 @@ class StepFailedError(Exception):
     """The step cannot be done; the text says why."""
 
 
-class Step(NamedTuple):
+class ScriptStep(NamedTuple):
     """One `demo:` line. `script.py` knows which verb has what."""
 
     verb: str

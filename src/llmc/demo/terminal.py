@@ -8,7 +8,7 @@ import tty
 from contextlib import suppress
 
 from llmc.demo.requests import Tone
-from llmc.demo.screen import Picture, Row
+from llmc.demo.screen import Picture, ScreenRow
 
 _IN, _OUT = 0, 1
 _CHUNK = 65536
@@ -22,7 +22,7 @@ def is_terminal() -> bool:
     return os.isatty(_IN) and os.isatty(_OUT)
 
 
-class Terminal:
+class DemoTerminal:
     """Draws only what has changed since the last picture."""
 
     fd = _IN
@@ -77,7 +77,7 @@ def _changes(before: Picture | None, now: Picture) -> str:
     return f"\x1b[?25l{''.join(rows)}{named}\x1b[{line + 1};{column + 1}H\x1b[?25h"
 
 
-def _placed(at: int, row: Row) -> str:
+def _placed(at: int, row: ScreenRow) -> str:
     return f"\x1b[{at + 1};1H\x1b[2K{_COLOURS[row.tone]}{row.text}\x1b[0m"
 
 

@@ -8,25 +8,27 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from llmc.demo.dialog import Dialog
+from llmc.demo.dialog import DemoDialog
 from llmc.demo.keys import Key
-from llmc.demo.requests import Ask, Doing, Ending, Git, Kill, Pause, Reply, Report, Request, Tell
+from llmc.demo.requests import Ask, Doing, Ending, GitCall, Kill, Pause, Reply, Request, SpoolReport, Tell
 from llmc.demo.shell import Finished, Running, git_environment
 
 _FOREVER = float("inf")
 
 
-class Turn:
+class DemoTurn:
     """`ending` is set once the work is over. `tell` and `report` take what the work has to say meanwhile."""
 
-    def __init__(self, doing: Doing[Ending], tell: Callable[[Tell], None], report: Callable[[Report], None]) -> None:
+    def __init__(
+        self, doing: Doing[Ending], tell: Callable[[Tell], None], report: Callable[[SpoolReport], None]
+    ) -> None:
         self._doing = doing
         self._tell = tell
         self._report = report
         self._child: Running | None = None
         self.began = time.monotonic()
         self.resume_at = _FOREVER
-        self.dialog: Dialog | None = None
+        self.dialog: DemoDialog | None = None
         self.ending: Ending | None = None
         self._go_on(None)
 
@@ -75,13 +77,13 @@ class Turn:
             case Pause(seconds):
                 self.resume_at = _FOREVER if seconds is None else time.monotonic() + seconds
             case Ask(asking):
-                self.dialog = Dialog(asking)
-            case Git():
+                self.dialog = DemoDialog(asking)
+            case GitCall():
                 return self._start(request)
             case Tell():
                 self._tell(request)
                 return None, False
-            case Report():
+            case SpoolReport():
                 self._report(request)
                 return None, False
             case Kill(number):
@@ -89,7 +91,7 @@ class Turn:
                 return None, False
         return None, True
 
-    def _start(self, request: Git) -> tuple[Reply, bool]:
+    def _start(self, request: GitCall) -> tuple[Reply, bool]:
         try:
             self._child = Running(("git", *request.args), git_environment(request.env))
         except OSError as failure:

@@ -9,9 +9,9 @@ from llmc.demo import files
 from llmc.demo.commits import amend, commit
 from llmc.demo.dialog import NO, YES, Asking
 from llmc.demo.rebase import abort_rebase, rebase_under_way, resolve
-from llmc.demo.requests import Crashed, Doing, Ending, Kill, Pause, Report, Tell, Tone, TurnFailed, TurnOver, ask
+from llmc.demo.requests import Crashed, Doing, Ending, FailedTurn, Kill, Pause, SpoolReport, Tell, Tone, TurnOver, ask
 from llmc.demo.script import Script, note_idea, parse
-from llmc.demo.steps import Step, StepFailedError
+from llmc.demo.steps import ScriptStep, StepFailedError
 from llmc.demo.text import lines_of
 
 Result = str | Ending
@@ -48,29 +48,29 @@ def work(prompt: str, pace: float) -> Doing[Ending]:
     return TurnOver(last)
 
 
-def _improvised(prompt: str, script: Script) -> Doing[tuple[Step, ...]]:
+def _improvised(prompt: str, script: Script) -> Doing[tuple[ScriptStep, ...]]:
     if "conflict" in prompt.lower() and (yield from rebase_under_way()):
-        return (Step("resolve"),)
+        return (ScriptStep("resolve"),)
     idea = note_idea(prompt)
-    note = Step("append" if Path(idea.path).exists() else "write", idea.path, f"{idea.line}\n")
-    return (note, Step("commit", text=idea.message, trailers=script.trailers))
+    note = ScriptStep("append" if Path(idea.path).exists() else "write", idea.path, f"{idea.line}\n")
+    return (note, ScriptStep("commit", text=idea.message, trailers=script.trailers))
 
 
-def _announced(step: Step, pace: float) -> Doing[Result]:
+def _announced(step: ScriptStep, pace: float) -> Doing[Result]:
     tool = _TOOLS.get(step.verb)
     if tool is None:
         return (yield from _attempted(step, pace))
     subject = step.path or lines_of(step.text)[0] or (f"{step.number:g} s" if step.verb == "sleep" else "")
     yield Tell(f"● {tool}({subject})" if subject else f"● {tool}", Tone.BOLD)
-    yield Report("activity", {"tool": tool, "phase": "start"})
+    yield SpoolReport("activity", {"tool": tool, "phase": "start"})
     result = yield from _attempted(step, pace)
     if isinstance(result, str):
         yield Tell(f"  ⎿ {result}", Tone.DIM)
-    yield Report("activity", {"tool": tool, "phase": "end"})
+    yield SpoolReport("activity", {"tool": tool, "phase": "end"})
     return result
 
 
-def _attempted(step: Step, pace: float) -> Doing[Result]:
+def _attempted(step: ScriptStep, pace: float) -> Doing[Result]:
     if step.verb != "crash":
         yield Pause(pace)
     try:
@@ -82,31 +82,31 @@ def _attempted(step: Step, pace: float) -> Doing[Result]:
         return TurnOver(f"I could not go on: {failure}")
 
 
-def _sleep(step: Step) -> Doing[Result]:
+def _sleep(step: ScriptStep) -> Doing[Result]:
     yield Pause(step.number)
     return f"Slept for {step.number:g} s"
 
 
-def _hang(step: Step) -> Doing[Result]:
+def _hang(step: ScriptStep) -> Doing[Result]:
     yield Pause(None)
     return "Woke up"
 
 
-def _say(step: Step) -> Doing[Result]:
+def _say(step: ScriptStep) -> Doing[Result]:
     yield Tell("● " + "\n  ".join(lines_of(step.text)))
     return step.text
 
 
-def _question(step: Step) -> Doing[Result]:
-    yield Report("question", {"text": step.text})
+def _question(step: ScriptStep) -> Doing[Result]:
+    yield SpoolReport("question", {"text": step.text})
     answer = yield from ask(Asking(step.text, free_text=True))
     if answer.choice == NO and not answer.typed:
         return TurnOver("You said no, so I stop here.")
     return f"You answered: {answer.choice}"
 
 
-def _permit(step: Step) -> Doing[Result]:
-    yield Report("permission", {"tool": "Bash", "command": step.text})
+def _permit(step: ScriptStep) -> Doing[Result]:
+    yield SpoolReport("permission", {"tool": "Bash", "command": step.text})
     detail = ("Bash command", f"  {step.text}")
     answer = yield from ask(Asking("Do you want to run this command?", detail, letters=True))
     if answer.choice != YES:
@@ -114,28 +114,28 @@ def _permit(step: Step) -> Doing[Result]:
     return "Permitted (the demo agent only asks, it runs nothing)"
 
 
-def _signal(step: Step) -> Doing[Result]:
+def _signal(step: ScriptStep) -> Doing[Result]:
     yield Kill(int(step.number))
     return f"Survived signal {step.number:g}"
 
 
-def _misunderstood(step: Step) -> Result:
+def _misunderstood(step: ScriptStep) -> Result:
     raise StepFailedError(step.text)
 
 
-_AT_ONCE: dict[str, Callable[[Step], Result]] = {
+_AT_ONCE: dict[str, Callable[[ScriptStep], Result]] = {
     "write": files.write,
     "append": files.append,
     "replace": files.replace,
     "delete": files.delete,
-    "fail": lambda step: TurnFailed(step.kind, step.text),
+    "fail": lambda step: FailedTurn(step.kind, step.text),
     "crash": lambda step: Crashed(int(step.number)),
     "nothing": lambda _: TurnOver("There is nothing to do."),
     "misunderstood": _misunderstood,
 }
 """The steps that need nothing of their host."""
 
-_IN_TIME: dict[str, Callable[[Step], Doing[Result]]] = {
+_IN_TIME: dict[str, Callable[[ScriptStep], Doing[Result]]] = {
     "commit": commit,
     "amend": amend,
     "resolve": lambda _: resolve(),

@@ -24,7 +24,7 @@ class Overlap:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _TreeChange:
     path: str
     old_mode: str
     mode: str
@@ -58,22 +58,22 @@ def buried_submodules(git: Git, root: str, checkout: str, old: str, new: str) ->
     return tuple(sorted(_buried(checkout, _changes(git, root, old, new))))
 
 
-def _buried(checkout: str, changes: list[_Change]) -> set[str]:
+def _buried(checkout: str, changes: list[_TreeChange]) -> set[str]:
     ended = [change for change in changes if change.ends_submodule and holds_anything(f"{checkout}/{change.path}")]
     added = [change.path for change in changes if change.mode not in (_NONE, _SUBMODULE)]
     return {each.path for each in ended if any(path == each.path or path.startswith(f"{each.path}/") for path in added)}
 
 
-def _changes(git: Git, root: str, old: str, new: str) -> list[_Change]:
+def _changes(git: Git, root: str, old: str, new: str) -> list[_TreeChange]:
     fields = nul_fields(git.run(root, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).out)
     found = []
     for raw, path in zip(fields[::2], fields[1::2], strict=True):
         old_mode, new_mode, _old, new_sha, _status = raw.removeprefix(":").split(" ")
-        found.append(_Change(path, old_mode, new_mode, new_sha))
+        found.append(_TreeChange(path, old_mode, new_mode, new_sha))
     return found
 
 
-def _already_staged(git: Git, checkout: str, changes: list[_Change]) -> set[str]:
+def _already_staged(git: Git, checkout: str, changes: list[_TreeChange]) -> set[str]:
     """Paths whose new content the user has staged already: git takes these as they are."""
     wanted = {change.path: f"{change.mode} {change.sha} 0" for change in changes}
     if not wanted:

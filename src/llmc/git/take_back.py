@@ -39,14 +39,14 @@ class HalfLandedError(LlmcError):
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledLanding:
     landed: bool
     left: tuple[str, ...] = ()
     """Paths of the landing that hold something of the user's own."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _LandedChange:
     path: str
     old: tuple[str, str]
     """Mode and blob."""
@@ -61,12 +61,12 @@ class _Change:
         return self.old[0] != _GITLINK and self.new[0] == _GITLINK
 
 
-def settle_landing(git: Git, root: str, landing: Landing) -> Settled:
+def settle_landing(git: Git, root: str, landing: Landing) -> SettledLanding:
     """Repeatable, and right after any end of the landing, or of an earlier try to settle it."""
     place = landing.checkout or landing.source
     try:
         if landing.checkout is not None and git.host.exists(landing.source) and not git.host.is_dir(landing.checkout):
-            return Settled(has_landed(git, landing))
+            return SettledLanding(has_landed(git, landing))
         _wait_for_writers(git, landing)
         free_from_locks(git, place, landing.branch, landing.begun_unix, with_index=landing.checkout is not None)
         reached(Moment.TAKEBACK_UNLOCKED)
@@ -74,8 +74,8 @@ def settle_landing(git: Git, root: str, landing: Landing) -> Settled:
             bring_objects(git, landing.source, root, landing.ref, landing.new)  # a `git gc` has cleared it away
         landed = has_landed(git, landing)
         if landed or landing.checkout is None:
-            return Settled(landed)
-        return Settled(False, _take_back(git, root, landing, landing.checkout))
+            return SettledLanding(landed)
+        return SettledLanding(False, _take_back(git, root, landing, landing.checkout))
     except LlmcError as failure:
         raise _half_landed(landing, failure.what, failure.hint) from failure
     except OSError as failure:
@@ -112,13 +112,13 @@ class _Checkout:
     """What of the landing is to be looked at, and how."""
 
     path: str
-    changes: tuple[_Change, ...]
+    changes: tuple[_LandedChange, ...]
     """All that the landing makes of what the user has now."""
     hidden: frozenset[str]
     modes_count: bool
 
     @property
-    def visible(self) -> list[_Change]:
+    def visible(self) -> list[_LandedChange]:
         return [each for each in self.changes if each.path not in self.hidden]
 
 
@@ -144,12 +144,12 @@ def _take_back(git: Git, root: str, landing: Landing, checkout: str) -> tuple[st
 # --- what the landing changes -------------------------------------------------------------------------
 
 
-def _changes(git: Git, landing: Landing, checkout: str) -> Iterator[_Change]:
+def _changes(git: Git, landing: Landing, checkout: str) -> Iterator[_LandedChange]:
     args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", landing.old, landing.new)
     fields = nul_fields(git.run(checkout, *args).out)
     for raw, path in zip(fields[::2], fields[1::2], strict=True):
         old_mode, new_mode, old_sha, new_sha, _status = raw.removeprefix(":").split(" ")
-        yield _Change(path, (old_mode, old_sha), (new_mode, new_sha))
+        yield _LandedChange(path, (old_mode, old_sha), (new_mode, new_sha))
 
 
 def _not_ours(git: Git, landing: Landing, checkout: str) -> frozenset[str]:
@@ -216,7 +216,7 @@ def _judge(there: _Checkout, path: str, old: Entry | None, new: Entry | None) ->
     return []
 
 
-def _batches(changes: Iterable[_Change]) -> Iterator[list[_Change]]:
+def _batches(changes: Iterable[_LandedChange]) -> Iterator[list[_LandedChange]]:
     rest = iter(changes)
     while some := list(islice(rest, AT_ONCE)):
         yield some

@@ -14,7 +14,7 @@ START_IS_KNOWN_TO_SECS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class LockFileUser:
     pid: int
     command: str
 
@@ -28,7 +28,7 @@ def can_tell_holders() -> bool:
 
 def holder_of(
     lock: str, made_unix: float, places: tuple[str, ...], program: str, only_reads: Callable[[str], bool]
-) -> Holder | None:
+) -> LockFileUser | None:
     """Whoever has it open, else a program that works in one of the places and is older than the lock.
 
     Git closes a lock file long before it gives it back: `git commit` waits for an editor meanwhile.
@@ -36,11 +36,11 @@ def holder_of(
     real = os.path.realpath(lock)
     for pid in running():
         if real in open_files(pid):
-            return Holder(pid, command_of(pid))
+            return LockFileUser(pid, command_of(pid))
     for place in places:
         for pid in programs_in(place, program):
             command = command_of(pid)
             older = started_at(pid) <= made_unix + START_IS_KNOWN_TO_SECS
             if older and not only_reads(command) and is_running(pid):
-                return Holder(pid, command)
+                return LockFileUser(pid, command)
     return None

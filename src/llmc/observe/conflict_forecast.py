@@ -11,7 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from llmc.core.landing.conflict_forecast import Document, FileClash, Seen, Standing, Touched, may_clash, radar_document
+from llmc.core.landing.conflict_forecast import (
+    Document,
+    FileClash,
+    ForecastStanding,
+    Seen,
+    Touched,
+    may_clash,
+    radar_document,
+)
 from llmc.errors import LlmcError
 from llmc.git.history import is_ancestor
 from llmc.git.merge_tree import Merge, merge_in_memory
@@ -69,7 +77,7 @@ class Radar:
         self._landed.pop(name, None)
         self._pairs = {both: clashes for both, clashes in self._pairs.items() if name not in both}
 
-    def _look(self, site: Site, worker: Worker, standing: Standing) -> None:
+    def _look(self, site: Site, worker: Worker, standing: ForecastStanding) -> None:
         self._forget(worker.name)
         self._looks += 1
         try:
@@ -112,12 +120,12 @@ class Radar:
         self._store = None
 
 
-def standings_of(site: Site, workers: Mapping[str, Worker]) -> dict[str, Standing]:
+def standings_of(site: Site, workers: Mapping[str, Worker]) -> dict[str, ForecastStanding]:
     """Two questions for all of them."""
     tips = heads(site.git, site.root.path)
     checked_out = {site.host.real_path(each.path): each.head for each in list_worktrees(site.git, site.root.path)}
     return {
-        name: Standing(checked_out.get(site.host.real_path(worker.worktree_path)), tips.get(worker.branch))
+        name: ForecastStanding(checked_out.get(site.host.real_path(worker.worktree_path)), tips.get(worker.branch))
         for name, worker in workers.items()
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from llmc.errors import LlmcError
 from llmc.host.base import Host
-from llmc.store.terminals import Terminal
+from llmc.store.terminals import KnownTerminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from llmc.values import dataclass
@@ -14,15 +14,15 @@ from llmc.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    there: Mapping[str, tuple[Terminal, Tmux, Pane]]
-    gone: Mapping[str, Terminal]
+    there: Mapping[str, tuple[KnownTerminal, Tmux, Pane]]
+    gone: Mapping[str, KnownTerminal]
     unknown: Mapping[str, str]
     """Servers that do not answer, with what is wrong: nothing is known of their terminals."""
 
 
-def look_for(host: Host, terminals: Mapping[str, Terminal]) -> Presence:
-    there: dict[str, tuple[Terminal, Tmux, Pane]] = {}
-    gone: dict[str, Terminal] = {}
+def look_for(host: Host, terminals: Mapping[str, KnownTerminal]) -> Presence:
+    there: dict[str, tuple[KnownTerminal, Tmux, Pane]] = {}
+    gone: dict[str, KnownTerminal] = {}
     unknown: dict[str, str] = {}
     for server in sorted({terminal.server for terminal in terminals.values()}):
         tmux = Tmux(host, server)

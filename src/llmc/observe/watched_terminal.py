@@ -26,7 +26,7 @@ from llmc.root import Root
 from llmc.site import Site
 from llmc.store.snapshot import read_told
 from llmc.store.spool import pending, take
-from llmc.store.terminals import Terminal
+from llmc.store.terminals import KnownTerminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from llmc.values import dataclass
@@ -121,7 +121,9 @@ def worker_subject(site: Site, worker: Worker, pane: Pane) -> Subject:
     )
 
 
-def terminal_subject(root: Root, config: Config | None, terminal: Terminal, tmux: Tmux, tty: str, home: str) -> Subject:
+def terminal_subject(
+    root: Root, config: Config | None, terminal: KnownTerminal, tmux: Tmux, tty: str, home: str
+) -> Subject:
     return Subject(
         terminal.id,
         tmux,

@@ -9,10 +9,10 @@ from llmc.core.landing.plan import (
     AcceptFacts,
     AcceptPlan,
     Difference,
+    LandingPlace,
     MakeCommit,
     MoveBranch,
     Obstacle,
-    Place,
     Validate,
     plan_accept,
 )
@@ -164,7 +164,7 @@ def _look(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptFact
         signed=signs(git, root),
         checks=repo.validate,
         check_secs=repo.validate_timeout_secs,
-        place=_place(site, tip, tree) if tree else Place(),
+        place=_place(site, tip, tree) if tree else LandingPlace(),
         others=_others(site, worker),
     )
 
@@ -189,16 +189,16 @@ def _author(commit: Commit) -> str:
     return f"{author.get('GIT_AUTHOR_NAME', '')} <{author.get('GIT_AUTHOR_EMAIL', '')}>"
 
 
-def _place(site: Site, tip: str, tree: str) -> Place:
+def _place(site: Site, tip: str, tree: str) -> LandingPlace:
     source = site.config.repo.source
     try:
         checkout = checkout_of(site.git, source, site.config.repo.branch)
     except LandRefusedError as refused:
-        return Place(refusal=Obstacle(refused.what, refused.hint))
+        return LandingPlace(refusal=Obstacle(refused.what, refused.hint))
     if checkout is None:
-        return Place()
+        return LandingPlace()
     found = overlap(site.git, site.root.path, checkout, tip, tree)
-    return Place(checkout, found.kept, found.in_the_way)
+    return LandingPlace(checkout, found.kept, found.in_the_way)
 
 
 def _others(site: Site, worker: Worker) -> tuple[str, ...]:

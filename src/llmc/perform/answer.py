@@ -8,12 +8,12 @@ from llmc.agents.base import Agent
 from llmc.core.delivery.digest import text_digest
 from llmc.core.dialogs.choosing import USUAL_WAYS, goal_for
 from llmc.core.dialogs.dialog import Dialog
-from llmc.core.dialogs.navigator import Ending
+from llmc.core.dialogs.navigator import DialogOutcome
 from llmc.core.display import one_line
 from llmc.errors import LlmcError
 from llmc.model import Outcome, Proof, Receipt, Worker
 from llmc.perform.delivery import asks_by_report, lock_terminal
-from llmc.perform.dialogs import Shown, look_at_dialog, walk_through
+from llmc.perform.dialogs import DialogShown, look_at_dialog, walk_through
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
 from llmc.values import dataclass
@@ -33,15 +33,19 @@ class _Given:
 
 
 ENDINGS = {
-    Ending.TAKEN: (Outcome.DELIVERED, Proof.COMPOSER, ""),
-    Ending.STAYS: (Outcome.UNKNOWN, Proof.NONE, "the dialog is still on the screen"),
-    Ending.CHANGED: (Outcome.UNDELIVERED, Proof.NONE, "the dialog closed or changed before it was answered"),
-    Ending.LOST: (
+    DialogOutcome.TAKEN: (Outcome.DELIVERED, Proof.COMPOSER, ""),
+    DialogOutcome.STAYS: (Outcome.UNKNOWN, Proof.NONE, "the dialog is still on the screen"),
+    DialogOutcome.CHANGED: (Outcome.UNDELIVERED, Proof.NONE, "the dialog closed or changed before it was answered"),
+    DialogOutcome.LOST: (
         Outcome.UNKNOWN,
         Proof.NONE,
         "the dialog closed or changed while it was answered; look before you answer again",
     ),
-    Ending.STUCK: (Outcome.UNDELIVERED, Proof.NONE, "the mark could not be moved to that option; nothing was chosen"),
+    DialogOutcome.STUCK: (
+        Outcome.UNDELIVERED,
+        Proof.NONE,
+        "the mark could not be moved to that option; nothing was chosen",
+    ),
 }
 
 
@@ -82,7 +86,7 @@ def told_of(dialog: Dialog) -> str:
     return one_line(dialog.question.rpartition("\n")[2] or dialog.listed, 200)
 
 
-def _type_answer(site: Site, worker: Worker, agent: Agent, shown: Shown, choice: str) -> _Given:
+def _type_answer(site: Site, worker: Worker, agent: Agent, shown: DialogShown, choice: str) -> _Given:
     """Its report says that it asks, and nothing on its screen can be chosen.
 
     A program that reads lines, or that shows an empty input line, gets the words. Anywhere else an Enter might take

@@ -6,7 +6,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from llmc.core.delivery.digest import screen_digest
-from llmc.core.dialogs.navigator import Ending
+from llmc.core.dialogs.navigator import DialogOutcome
 from llmc.core.display import one_line, plain
 from llmc.core.lifecycle import events as ev
 from llmc.core.screen.assessment import Assessment
@@ -66,10 +66,10 @@ def _confirm(site: Site, worker: Worker, digest: str) -> Confirmed:
             return Confirmed.REFUSED
         _log(site, worker, verdict, screen)
         ending = walk_through(site, site.agent_of(worker), pane, verdict.goal)
-    if ending is Ending.TAKEN:
+    if ending is DialogOutcome.TAKEN:
         site.ledger.apply(worker.name, ev.DialogConfirmed(site.now(), one_line(verdict.asked, 200)))
         return Confirmed.DONE
-    return Confirmed.STAYS if ending in (Ending.STAYS, Ending.LOST) else Confirmed.REFUSED
+    return Confirmed.STAYS if ending in (DialogOutcome.STAYS, DialogOutcome.LOST) else Confirmed.REFUSED
 
 
 def _judge(site: Site, worker: Worker, screen: Screen) -> ConfirmVerdict:

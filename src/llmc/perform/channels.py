@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from html import escape
 
-from llmc.config.sections import Notify
+from llmc.config.sections import NotifySettings
 from llmc.core.notice import Notice
 from llmc.errors import LlmcError
 from llmc.host.background import Errands
@@ -28,7 +28,7 @@ SCRIPT = ("on run argv", "display notification (item 2 of argv) with title (item
 @dataclass(frozen=True, slots=True)
 class Caller:
     host: Host
-    settings: Notify
+    settings: NotifySettings
     errands: Errands
 
     def call(self, notice: Notice, servers: Sequence[Tmux], tty: str = "") -> None:

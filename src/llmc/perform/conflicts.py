@@ -8,7 +8,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.core.prompts.conflicts import (
     COMMITS_LISTED,
     ConflictedFile,
-    Standing,
+    ConflictStanding,
     conflict_prompt,
     help_prompt,
     mend_prompt,
@@ -47,8 +47,8 @@ def asked_to_resolve(site: Site, worker: Worker, step: Step, *, with_help: bool 
     return ev.RebaseConflicted(site.now(), step.id, paths, text, began_at=progress.orig_head or "")
 
 
-def _standing(site: Site, worker: Worker, progress: RebaseProgress, paths: tuple[str, ...]) -> Standing:
-    return Standing(
+def _standing(site: Site, worker: Worker, progress: RebaseProgress, paths: tuple[str, ...]) -> ConflictStanding:
+    return ConflictStanding(
         worker.current_prompt,
         worker.branch,
         site.config.repo.branch,
@@ -101,7 +101,7 @@ def check_resolution(site: Site, worker: Worker, step: Step) -> ev.ResolutionChe
     problem = _left_markers(site, worker) or _failed_check(site, worker)
     if problem is None:
         return ev.ResolutionChecked(site.now(), step.id)
-    standing = Standing(worker.current_prompt, worker.branch, site.config.repo.branch)
+    standing = ConflictStanding(worker.current_prompt, worker.branch, site.config.repo.branch)
     in_short = problem.splitlines()[0].rstrip(":")
     request = mend_prompt(standing, problem) if site.agent_of(worker).takes_prose else ""
     return ev.ResolutionChecked(site.now(), step.id, in_short, request)

@@ -10,7 +10,7 @@ from llmc.agents.base import Agent
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Whereabouts, prompts_since
 from llmc.core.delivery.digest import last_line_digests, prompt_digests, text_digest
-from llmc.core.delivery.machine import Action, Do, Look, Progress, Stage, advance
+from llmc.core.delivery.machine import DeliveryAction, DeliveryLook, DeliveryProgress, DeliveryStage, Do, advance
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.transitions.queued import reports_owed
 from llmc.core.screen.classify import Screen, ScreenReading, composer_holds, composer_mixes, read_screen, times_shown
@@ -35,15 +35,15 @@ TRANSCRIPT_SECS = 1.0
 """An agent writes down what it was given within moments."""
 EVENTS_LOOKED_AT = 200
 LEFTOVER_KEPT = 16_384
-CUT_SHORT = Action(
+CUT_SHORT = DeliveryAction(
     Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the sender was ended in the middle of the delivery; look before you resend"
 )
 
-NOT_RUNNING = Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "its session is not running", refused=True)
+NOT_RUNNING = DeliveryAction(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "its session is not running", refused=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Terminal:
+class TypedTerminal:
     """One agent's terminal, for the time of one delivery."""
 
     site: Site
@@ -60,18 +60,18 @@ class Terminal:
     began: float = 0.0
     """When the delivery began, where those are not known: the sender was ended."""
 
-    def look(self) -> Look:
+    def look(self) -> DeliveryLook:
         now = time.monotonic()
         try:
             facts, screen = self.tmux.look(self.pane)
         except PaneGoneError:
-            return Look(now, gone=True, heard=self.heard(self.told()))
+            return DeliveryLook(now, gone=True, heard=self.heard(self.told()))
         reading = read_screen(self.agent.pack, self._screen(screen, facts))
         shape, composer = self.agent.pack.composer, self._composer(reading, facts)
         told, left = self.told(), self.worker.leftover
         reads_lines = self.site.host.reads_lines(facts.tty)
         interrupted = (reading.state, reading.detail) == ("READY", INTERRUPTED)
-        return Look(
+        return DeliveryLook(
             at=now,
             gone=facts.dead,
             in_mode=facts.in_mode,
@@ -148,7 +148,7 @@ class Terminal:
     def _heard_clear(self) -> bool:
         return any((report.kind, report.text) == self.agent.clear_report for report in self._reports())
 
-    def act(self, action: Action, step: Step) -> None:
+    def act(self, action: DeliveryAction, step: Step) -> None:
         tmux = self.tmux
         match action.do:
             case Do.LEAVE_COPY_MODE:
@@ -178,7 +178,7 @@ def deliver(site: Site, worker: Worker, step: Step, text: str) -> tuple[ev.StepR
     began, started = site.now(), time.monotonic()
     unfit = _unfit(site.agent_of(worker), text)
     if unfit:
-        action, attempts = Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, unfit, refused=True), 0
+        action, attempts = DeliveryAction(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, unfit, refused=True), 0
     elif step.begun:
         action, attempts = _resume(site, worker, step, text), 1
     else:
@@ -227,28 +227,28 @@ def _begin(site: Site, worker: Worker, step: Step) -> None:
     site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
 
 
-def _result(site: Site, step: Step, action: Action, typed: str) -> ev.TextSent:
+def _result(site: Site, step: Step, action: DeliveryAction, typed: str) -> ev.TextSent:
     left = typed[:LEFTOVER_KEPT] if action.outcome in (Outcome.UNKNOWN, Outcome.UNDELIVERED) else ""
     return ev.TextSent(site.now(), step.id, action.outcome, action.proof, action.reason, action.refused, left)
 
 
-def _resume(site: Site, worker: Worker, step: Step, text: str) -> Action:
+def _resume(site: Site, worker: Worker, step: Step, text: str) -> DeliveryAction:
     """The sender died on the way. Nothing is pasted again: that could send it twice.
 
     What the agent itself reports tells that it has the text; a text that still stands in its input line is submitted.
     """
     pane = site.tmux.panes().get(worker.session_id)
     agent, digests, began = site.agent_of(worker), prompt_digests(text), _begun_at(site, worker)
-    terminal = Terminal(site, worker, agent, site.tmux, pane.id if pane else "", text, digests, began=began)
+    terminal = TypedTerminal(site, worker, agent, site.tmux, pane.id if pane else "", text, digests, began=began)
     if terminal.heard(terminal.told(), reads_lines=pane is not None and site.host.reads_lines(pane.tty)):
-        return Action(Do.FINISH, Outcome.DELIVERED, Proof.HOOK)
+        return DeliveryAction(Do.FINISH, Outcome.DELIVERED, Proof.HOOK)
     if pane is None:
         return CUT_SHORT
     with lock_terminal(site, worker):
         return _submit_what_is_there(terminal, step)
 
 
-def _written_down(site: Site, worker: Worker, text: str, since: float) -> Action | None:
+def _written_down(site: Site, worker: Worker, text: str, since: float) -> DeliveryAction | None:
     """What the agent wrote into its own transcript, it has got, whether or not anybody saw that.
 
     Of one that has ended meanwhile nobody knows what became of it: the model may never have heard it.
@@ -265,7 +265,7 @@ def _written_down(site: Site, worker: Worker, text: str, since: float) -> Action
         time.sleep(LONGEST_PAUSE_SECS)
     pane = site.pane_of(worker.session_id)
     lives = pane is not None and not pane.dead
-    return Action(Do.FINISH, Outcome.DELIVERED, Proof.TRANSCRIPT) if lives else None
+    return DeliveryAction(Do.FINISH, Outcome.DELIVERED, Proof.TRANSCRIPT) if lives else None
 
 
 def _begun_at(site: Site, worker: Worker) -> float:
@@ -274,8 +274,8 @@ def _begun_at(site: Site, worker: Worker) -> float:
     return next((event.at_unix for event in reversed(events) if event.kind == ev.StepBegun.__name__), site.now())
 
 
-def _submit_what_is_there(terminal: Terminal, step: Step) -> Action:
-    progress = Progress(Stage.SUBMITTED, attempts=1, reports_events=terminal.agent.reports_events)
+def _submit_what_is_there(terminal: TypedTerminal, step: Step) -> DeliveryAction:
+    progress = DeliveryProgress(DeliveryStage.SUBMITTED, attempts=1, reports_events=terminal.agent.reports_events)
     while True:
         look = terminal.look()
         if look.dialog is not None and not look.heard:
@@ -289,7 +289,7 @@ def _submit_what_is_there(terminal: Terminal, step: Step) -> Action:
             terminal.act(action, step)
 
 
-def _send_text(site: Site, worker: Worker, step: Step, text: str) -> tuple[Action, int]:
+def _send_text(site: Site, worker: Worker, step: Step, text: str) -> tuple[DeliveryAction, int]:
     """A failure on the way is no refusal: from the first paste on the agent may have the text."""
     begun = False
 
@@ -303,12 +303,12 @@ def _send_text(site: Site, worker: Worker, step: Step, text: str) -> tuple[Actio
     except LlmcError as failure:
         if not begun:
             raise
-        return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, failure.what), 1
+        return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, failure.what), 1
 
 
 def _send(
     site: Site, worker: Worker, step: Step, text: str, about_to_paste: Callable[[], None], *, typed: bool
-) -> tuple[Action, int]:
+) -> tuple[DeliveryAction, int]:
     agent, digests = site.agent_of(worker), prompt_digests(text)
     with lock_terminal(site, worker), site.tmux.talking(worker.session_id) as tmux:
         pane = tmux.pane_of(worker.session_id)
@@ -316,7 +316,7 @@ def _send(
             return NOT_RUNNING, 0
         make_spool(site.root.spool(worker.name))  # an agent whose spool is gone cannot say that it got the text
         before = waiting_now(site, worker)
-        terminal = Terminal(site, worker, agent, tmux, pane.id, text, digests, typed, before)
+        terminal = TypedTerminal(site, worker, agent, tmux, pane.id, text, digests, typed, before)
         with _signs_of_life(site, worker, pane) as signs:
             return _drive(terminal, signs, step, about_to_paste)
 
@@ -338,9 +338,11 @@ def lock_terminal(site: Site, worker: Worker) -> FileLock:
     return FileLock(site.root.pane_lock(worker.name), name=f"the terminal of {worker.name}", timeout=PANE_LOCK_SECS)
 
 
-def _drive(terminal: Terminal, signs: Watch, step: Step, about_to_paste: Callable[[], None]) -> tuple[Action, int]:
+def _drive(
+    terminal: TypedTerminal, signs: Watch, step: Step, about_to_paste: Callable[[], None]
+) -> tuple[DeliveryAction, int]:
     agent = terminal.agent
-    progress = Progress(
+    progress = DeliveryProgress(
         reports_events=agent.clear_report is not None if terminal.typed else agent.reports_events,
         events_proven=terminal.worker.reports_events and not terminal.typed,
         ready_within=terminal.site.config.policy.input_wait_secs,

@@ -6,7 +6,7 @@ import time
 
 from llmc.agents.base import Agent
 from llmc.core.dialogs.choosing import Goal
-from llmc.core.dialogs.navigator import Ending, Look, Walk, advance
+from llmc.core.dialogs.navigator import DialogLook, DialogOutcome, Walk, advance
 from llmc.core.screen.classify import ScreenReading, read_screen
 from llmc.core.screen.composer import times_shown
 from llmc.core.screen.screen import Screen, screen_of
@@ -19,7 +19,7 @@ LOOK_EVERY_SECS = 0.04
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DialogShown:
     """One look at a terminal, with its colours, as whoever watches the terminals sees it."""
 
     pane: Pane
@@ -27,13 +27,13 @@ class Shown:
     reading: ScreenReading
 
 
-def look_at_dialog(tmux: Tmux, agent: Agent, pane: Pane) -> Shown:
+def look_at_dialog(tmux: Tmux, agent: Agent, pane: Pane) -> DialogShown:
     facts, _ = tmux.look(pane.id)
     screen = screen_of(tmux.captures([pane.id])[0], title=facts.title, cursor=facts.cursor)
-    return Shown(facts, screen, read_screen(agent.pack, screen))
+    return DialogShown(facts, screen, read_screen(agent.pack, screen))
 
 
-def walk_through(site: Site, agent: Agent, pane: Pane, goal: Goal) -> Ending:
+def walk_through(site: Site, agent: Agent, pane: Pane, goal: Goal) -> DialogOutcome:
     """Takes the option. The caller holds the terminal's lock and has just seen the dialog."""
     tmux = site.tmux
     tmux.leave_copy_mode(pane.id)
@@ -42,12 +42,12 @@ def walk_through(site: Site, agent: Agent, pane: Pane, goal: Goal) -> Ending:
         try:
             seen = look_at_dialog(tmux, agent, pane)
         except PaneGoneError:
-            return Ending.TAKEN  # `No, exit` ends the program
+            return DialogOutcome.TAKEN  # `No, exit` ends the program
         before = before if walk.typed else seen.screen.text
         shows = bool(walk.typed) and times_shown(seen.screen.text, walk.typed) > times_shown(before, walk.typed)
         dialog = None if seen.pane.dead else seen.reading.dialog
         unread = site.host.has_unread_input(seen.pane.tty)
-        walk, action = advance(walk, Look(time.monotonic(), dialog, shows, unread))
+        walk, action = advance(walk, DialogLook(time.monotonic(), dialog, shows, unread))
         if action.ending is not None:
             return action.ending
         try:
@@ -56,5 +56,5 @@ def walk_through(site: Site, agent: Agent, pane: Pane, goal: Goal) -> Ending:
             if action.key:
                 tmux.press(pane.id, action.key)
         except PaneGoneError:
-            return Ending.LOST
+            return DialogOutcome.LOST
         time.sleep(LOOK_EVERY_SECS)

@@ -7,7 +7,14 @@ import time
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
 from llmc.core.delivery.digest import screen_digest
-from llmc.core.delivery.interrupt import Action, Ended, Look, Progress, Witness, advance
+from llmc.core.delivery.interrupt import (
+    InterruptAction,
+    InterruptLook,
+    InterruptOutcome,
+    InterruptProgress,
+    Witness,
+    advance,
+)
 from llmc.core.screen.classify import read_screen, screen_of
 from llmc.model import Session, Turn, Worker
 from llmc.perform.delivery import lock_terminal
@@ -24,7 +31,7 @@ class Interruption:
     """What came of it, as `llmc interrupt --json` tells it."""
 
     worker: str
-    outcome: Ended
+    outcome: InterruptOutcome
     proof: Witness
     elapsed_ms: int
     reason: str = ""
@@ -35,21 +42,21 @@ def interrupt(site: Site, worker: Worker, within: float) -> Interruption:
     began = time.monotonic()
     if worker.session is not Session.UP:
         reason = "it has not started yet" if worker.session is Session.STARTING else "its agent does not run"
-        return Interruption(worker.name, Ended.IDLE, Witness.NONE, 0, reason)
+        return Interruption(worker.name, InterruptOutcome.IDLE, Witness.NONE, 0, reason)
     with lock_terminal(site, worker):
         action = _drive(site, worker, within)
     elapsed = int((time.monotonic() - began) * 1000)
-    outcome = action.ended or Ended.UNKNOWN
+    outcome = action.ended or InterruptOutcome.UNKNOWN
     site.ledger.note(worker.name, site.now(), "interrupt", f"{outcome} ({action.proof}) {action.reason}".strip())
     return Interruption(worker.name, outcome, action.proof, elapsed, action.reason)
 
 
-def _drive(site: Site, worker: Worker, within: float) -> Action:
+def _drive(site: Site, worker: Worker, within: float) -> InterruptAction:
     agent, pane = site.agent_of(worker), site.tmux.pane_of(worker.session_id)
     if pane is None or pane.dead:
-        return Action(ended=Ended.IDLE, reason="its agent does not run")
+        return InterruptAction(ended=InterruptOutcome.IDLE, reason="its agent does not run")
     keys = agent.interrupt_keys
-    progress = Progress(len(keys), within, keeps_draft=set(keys) == {"Escape"})
+    progress = InterruptProgress(len(keys), within, keeps_draft=set(keys) == {"Escape"})
     before: frozenset[str] | None = None
     while True:
         try:
@@ -65,18 +72,18 @@ def _drive(site: Site, worker: Worker, within: float) -> Action:
         time.sleep(LOOK_EVERY_SECS)
 
 
-def _look(site: Site, worker: Worker, agent: Agent, pane: str, before: frozenset[str] | None) -> Look:
+def _look(site: Site, worker: Worker, agent: Agent, pane: str, before: frozenset[str] | None) -> InterruptLook:
     """`before` are the marks of the reports that waited when the first key was pressed; None before that."""
     now = time.monotonic()
     try:
         facts, text = site.tmux.look(pane)
     except PaneGoneError:
-        return Look(now, gone=True)
+        return InterruptLook(now, gone=True)
     screen = screen_of(text, title=facts.title)
     reading = read_screen(agent.pack, screen)
     reports = spooled_reports(site, worker)
     told = [] if before is None else spooled_reports(site, worker, besides=before)
-    return Look(
+    return InterruptLook(
         now,
         facts.dead,
         reading.state,

@@ -10,7 +10,7 @@ from llmc.core.landing.journal import Landing
 from llmc.errors import LlmcError
 from llmc.git import land as moving
 from llmc.git.land import Landed, Order, prepare
-from llmc.git.take_back import HalfLandedError, Settled, settle_landing
+from llmc.git.take_back import HalfLandedError, SettledLanding, settle_landing
 from llmc.host.faults import Moment, reached
 from llmc.site import Site
 from llmc.store.landing_journal import LandingJournal
@@ -52,12 +52,12 @@ def _journaled(site: Site, landing: Landing) -> Iterator[None]:
     journal.remove(landing)
 
 
-def settle_landings(site: Site) -> list[tuple[Landing, Settled]]:
+def settle_landings(site: Site) -> list[tuple[Landing, SettledLanding]]:
     """Finishes or takes back every landing that was cut short. The caller holds the landing lock.
 
     Raises when one of them stays, unless it is in another repository than work lands in now.
     """
-    found: list[tuple[Landing, Settled]] = []
+    found: list[tuple[Landing, SettledLanding]] = []
     for landing in _journal(site).read():
         try:
             found.append((landing, _settle(site, landing)))
@@ -67,7 +67,7 @@ def settle_landings(site: Site) -> list[tuple[Landing, Settled]]:
     return found
 
 
-def _settle(site: Site, landing: Landing) -> Settled:
+def _settle(site: Site, landing: Landing) -> SettledLanding:
     settled = settle_landing(site.git, site.root.path, landing)
     _journal(site).remove(landing)
     reached(Moment.TAKEBACK_CLOSED)
@@ -78,7 +78,7 @@ def _settle(site: Site, landing: Landing) -> Settled:
     return settled
 
 
-def settled_words(landing: Landing, settled: Settled) -> str:
+def settled_words(landing: Landing, settled: SettledLanding) -> str:
     if settled.landed:
         return f"landing {landing.words} was cut short, but has landed"
     left = f"; your own changes were left: {', '.join(settled.left)}" if settled.left else ""

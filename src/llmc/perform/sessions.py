@@ -21,7 +21,7 @@ from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
 from llmc.perform.launch_files import write_launch_files
 from llmc.perform.programs import forget_installed, installed_program
-from llmc.perform.start import Ended, wait_until_ready
+from llmc.perform.start import StartEnded, wait_until_ready
 from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
 from llmc.store.lock import is_held
@@ -79,7 +79,7 @@ def _follow(
     """One that ends right after LLMC has chosen an option for it is started once more."""
     resumed = bool(worker.took_up)
     result = wait_until_ready(site, worker, step, agent, pane, resumed=resumed)
-    if isinstance(result, Ended):
+    if isinstance(result, StartEnded):
         failed = _ended_at_once(site, step, result.pane)
         again = result.after_choice and not again_after_choice
         return _start(site, worker, step, agent, worker.took_up, again_after_choice=True) if again else failed

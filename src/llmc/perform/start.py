@@ -8,13 +8,13 @@ from contextlib import suppress
 from llmc.agents.base import Agent
 from llmc.agents.packs import FALLBACK
 from llmc.core.delivery.digest import screen_digest
-from llmc.core.delivery.start import Failed, Look, Manners, Progress, Ready, Waits, advance
+from llmc.core.delivery.start import Failed, Manners, Ready, StartLook, StartProgress, Waits, advance
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.display import one_line
 from llmc.core.lifecycle import events as ev
 from llmc.model import Step, Worker
 from llmc.perform.delivery import lock_terminal
-from llmc.perform.dialogs import Shown, look_at_dialog, walk_through
+from llmc.perform.dialogs import DialogShown, look_at_dialog, walk_through
 from llmc.perform.unread_reports import spooled_reports
 from llmc.site import Site
 from llmc.tmux.parsing import Pane, last_words
@@ -31,7 +31,7 @@ class LeftToTheNextError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class StartEnded:
     """The program has ended before it took a prompt."""
 
     pane: Pane
@@ -41,15 +41,15 @@ class Ended:
 
 def wait_until_ready(
     site: Site, worker: Worker, step: Step, agent: Agent, pane: Pane, *, resumed: bool
-) -> ev.StepResult | Ended:
+) -> ev.StepResult | StartEnded:
     """What has come of the start."""
-    progress, manners = Progress(), _manners(agent, resumed=resumed)
+    progress, manners = StartProgress(), _manners(agent, resumed=resumed)
     while True:
         if site.leaving.is_set():
             raise LeftToTheNextError
         shown = look_at_dialog(site.tmux, agent, pane)
         if shown.pane.dead:
-            return Ended(shown.pane, progress.tried_at is not None)
+            return StartEnded(shown.pane, progress.tried_at is not None)
         progress, action = advance(progress, _look(site, worker, agent, shown), manners)
         match action:
             case Goal():
@@ -79,9 +79,9 @@ def _manners(agent: Agent, *, resumed: bool) -> Manners:
     )
 
 
-def _look(site: Site, worker: Worker, agent: Agent, shown: Shown) -> Look:
+def _look(site: Site, worker: Worker, agent: Agent, shown: DialogShown) -> StartLook:
     lines = [line.strip() for line in shown.screen.text.splitlines() if line.strip()]
-    return Look(
+    return StartLook(
         time.monotonic(),
         shown.reading,
         screen_digest(shown.screen.text, shown.pane.title, ""),
@@ -101,7 +101,7 @@ def waits(site: Site, step: Step, action: Waits) -> ev.StartWaits:
     return ev.StartWaits(site.now(), step.id, asked, one_line(action.dialog.listed, LONGEST_ASKED), action.advice)
 
 
-def _goes_on(site: Site, worker: Worker, step: Step, shown: Shown) -> None:
+def _goes_on(site: Site, worker: Worker, step: Step, shown: DialogShown) -> None:
     """Somebody has answered what the start had waited for."""
     if worker.start_dialog and shown.reading.dialog is None and site.worker(worker.name).start_dialog:
         site.ledger.apply(worker.name, ev.StartWaits(site.now(), step.id, ""))

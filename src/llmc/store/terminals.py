@@ -31,7 +31,7 @@ class NameTakenError(LlmcError):
 
 
 @dataclass(frozen=True, slots=True)
-class Terminal:
+class KnownTerminal:
     id: str
     server: str
     """The path of its tmux server's socket."""
@@ -72,7 +72,7 @@ class Terminals:
         self.make_directory()
         return FileLock(self.directory / ".lock", name="the list of terminals", timeout=timeout)
 
-    def all(self) -> dict[str, Terminal]:
+    def all(self) -> dict[str, KnownTerminal]:
         """Every terminal, by its name. A record that cannot be read is passed over."""
         found = {}
         for path in sorted(self.directory.glob(f"*/{RECORD}")):
@@ -81,7 +81,7 @@ class Terminals:
                 found[terminal.id] = terminal
         return found
 
-    def find(self, name: str) -> Terminal:
+    def find(self, name: str) -> KnownTerminal:
         terminal = _read(self.directory / name / RECORD) if name_problem(name) is None else None
         if terminal is None:
             known = ", ".join(self.all())
@@ -89,7 +89,7 @@ class Terminals:
             raise UnknownTerminalError(f"there is no terminal named {shown(name)}", hint)
         return terminal
 
-    def add(self, terminal: Terminal) -> None:
+    def add(self, terminal: KnownTerminal) -> None:
         """The caller holds the lock and has asked whether the name is free."""
         directory = self.directory / terminal.id
         with disk_errors(directory):
@@ -122,9 +122,9 @@ class Terminals:
             shutil.rmtree(self.directory / name, ignore_errors=True)
 
 
-def _read(path: Path) -> Terminal | None:
+def _read(path: Path) -> KnownTerminal | None:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        return Terminal(**{field.name: data[field.name] for field in fields(Terminal)})
+        return KnownTerminal(**{field.name: data[field.name] for field in fields(KnownTerminal)})
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -19,7 +19,7 @@ USUAL_SIZE = (200, 50)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PtyPlace:
     root: Root
     host: Host
     terminals: Terminals
@@ -52,9 +52,9 @@ class Place:
         return presence
 
 
-def place_of(app: App) -> Place:
+def place_of(app: App) -> PtyPlace:
     root = root_of(app)
-    return Place(root, app.host(), Terminals(root))
+    return PtyPlace(root, app.host(), Terminals(root))
 
 
 def root_of(app: App) -> Root:

@@ -24,7 +24,7 @@ AGAIN_AFTER = 2.0
 MAX_ROUNDS = 3
 
 
-class Ended(StrEnum):
+class InterruptOutcome(StrEnum):
     INTERRUPTED = "interrupted"
     IDLE = "idle already"
     UNKNOWN = "unknown"
@@ -39,7 +39,7 @@ class Witness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class InterruptLook:
     at: float
     gone: bool = False
     state: str = "UNKNOWN"
@@ -53,7 +53,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class InterruptProgress:
     keys: int
     """How many it takes, one after the other."""
     within: float
@@ -67,63 +67,65 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class InterruptAction:
     """`key` is the number of the one to press; without it and without an end, look again."""
 
     key: int | None = None
-    ended: Ended | None = None
+    ended: InterruptOutcome | None = None
     proof: Witness = Witness.NONE
     reason: str = ""
 
 
-LOOK_AGAIN = Action()
+LOOK_AGAIN = InterruptAction()
 DRAFT = "somebody's unsent draft is in its input line, and the key that interrupts it would clear that"
 OUTSIDE = "a dialog is open and no turn runs: answer it with `llmc answer`"
 
 
-def advance(progress: Progress, look: Look) -> tuple[Progress, Action]:
+def advance(progress: InterruptProgress, look: InterruptLook) -> tuple[InterruptProgress, InterruptAction]:
     if progress.began is None:
         progress = replace(progress, began=look.at, rest_since=look.at, digest=look.digest)
     if look.digest != progress.digest or look.state in ("BUSY", "NEEDS_CONFIRMATION"):
         progress = replace(progress, digest=look.digest, rest_since=look.at)
     if look.gone:
-        return progress, Action(ended=Ended.UNKNOWN, reason="its process has ended")
+        return progress, InterruptAction(ended=InterruptOutcome.UNKNOWN, reason="its process has ended")
     return _before_keys(progress, look) if progress.pressed == 0 else _after_keys(progress, look)
 
 
-def _before_keys(progress: Progress, look: Look) -> tuple[Progress, Action]:
+def _before_keys(progress: InterruptProgress, look: InterruptLook) -> tuple[InterruptProgress, InterruptAction]:
     assert progress.began is not None
     if look.state == "NEEDS_CONFIRMATION" and not look.turn_open:
-        return progress, Action(ended=Ended.UNKNOWN, reason=OUTSIDE)
+        return progress, InterruptAction(ended=InterruptOutcome.UNKNOWN, reason=OUTSIDE)
     if look.state == "READY" and (not look.turn_open or look.detail == INTERRUPTED):
-        return progress, Action(ended=Ended.IDLE)
+        return progress, InterruptAction(ended=InterruptOutcome.IDLE)
     if look.state not in ("BUSY", "NEEDS_CONFIRMATION") and look.at - progress.began < LOOKS_BUSY_WITHIN:
         return progress, LOOK_AGAIN
     if not look.turn_open and look.state != "BUSY":
-        return progress, Action(ended=Ended.IDLE)
+        return progress, InterruptAction(ended=InterruptOutcome.IDLE)
     if look.draft and not progress.keeps_draft:
-        return progress, Action(ended=Ended.UNKNOWN, reason=DRAFT)
+        return progress, InterruptAction(ended=InterruptOutcome.UNKNOWN, reason=DRAFT)
     return _press(progress, look)
 
 
-def _after_keys(progress: Progress, look: Look) -> tuple[Progress, Action]:
+def _after_keys(progress: InterruptProgress, look: InterruptLook) -> tuple[InterruptProgress, InterruptAction]:
     assert progress.began is not None
     if look.end_told and look.state not in ("BUSY", "NEEDS_CONFIRMATION"):
-        return progress, Action(ended=Ended.INTERRUPTED, proof=Witness.HOOK)
+        return progress, InterruptAction(ended=InterruptOutcome.INTERRUPTED, proof=Witness.HOOK)
     if look.state == "READY" and look.at - progress.rest_since >= _rest(look):
-        return progress, Action(ended=Ended.INTERRUPTED, proof=Witness.SCREEN)
+        return progress, InterruptAction(ended=InterruptOutcome.INTERRUPTED, proof=Witness.SCREEN)
     if look.at - progress.began >= progress.within:
-        return progress, Action(ended=Ended.UNKNOWN, reason=f"it does not stop within {progress.within:g} s")
+        return progress, InterruptAction(
+            ended=InterruptOutcome.UNKNOWN, reason=f"it does not stop within {progress.within:g} s"
+        )
     if look.state in ("BUSY", "NEEDS_CONFIRMATION") and _is_due(progress, look):
         return _press(progress, look)
     return progress, LOOK_AGAIN
 
 
-def _rest(look: Look) -> float:
+def _rest(look: InterruptLook) -> float:
     return SAYS_SO_FOR if look.detail == INTERRUPTED else AT_REST_FOR
 
 
-def _is_due(progress: Progress, look: Look) -> bool:
+def _is_due(progress: InterruptProgress, look: InterruptLook) -> bool:
     """The next key of a row, or the whole row again."""
     waited = look.at - progress.pressed_at
     rounds, within_row = divmod(progress.pressed, progress.keys)
@@ -132,6 +134,8 @@ def _is_due(progress: Progress, look: Look) -> bool:
     return rounds < MAX_ROUNDS and waited >= AGAIN_AFTER * 2 ** (rounds - 1)
 
 
-def _press(progress: Progress, look: Look) -> tuple[Progress, Action]:
+def _press(progress: InterruptProgress, look: InterruptLook) -> tuple[InterruptProgress, InterruptAction]:
     key = progress.pressed % progress.keys
-    return replace(progress, pressed=progress.pressed + 1, pressed_at=look.at, rest_since=look.at), Action(key=key)
+    return replace(progress, pressed=progress.pressed + 1, pressed_at=look.at, rest_since=look.at), InterruptAction(
+        key=key
+    )

@@ -29,14 +29,14 @@ REPORTED_WITHIN = 20.0
 QUEUED_AFTER = 1.5
 
 
-class Stage(StrEnum):
+class DeliveryStage(StrEnum):
     CHECKING = "checking"
     PASTED = "pasted"
     UNSEEN = "typed where nothing shows it before it is submitted"
     SUBMITTED = "submitted"
 
 
-MAY_BE_TAKEN = (Stage.UNSEEN, Stage.SUBMITTED)
+MAY_BE_TAKEN = (DeliveryStage.UNSEEN, DeliveryStage.SUBMITTED)
 """Whoever reads lines has taken some of them before the Enter."""
 
 
@@ -50,7 +50,7 @@ class Do(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DeliveryLook:
     """What is to be seen at one moment."""
 
     at: float
@@ -89,8 +89,8 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    stage: Stage = Stage.CHECKING
+class DeliveryProgress:
+    stage: DeliveryStage = DeliveryStage.CHECKING
     since: float | None = None
     """When the stage began, or the last key was pressed in it."""
     unread_at: float = 0.0
@@ -119,7 +119,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class DeliveryAction:
     do: Do
     outcome: Outcome = Outcome.UNKNOWN
     proof: Proof = Proof.NONE
@@ -127,52 +127,52 @@ class Action:
     refused: bool = False
 
 
-Next = tuple[Progress, Action]
+Next = tuple[DeliveryProgress, DeliveryAction]
 DRAFT = "somebody's unsent draft is in its input line"
-LOOK_AGAIN = Action(Do.LOOK_AGAIN)
+LOOK_AGAIN = DeliveryAction(Do.LOOK_AGAIN)
 
 
-def advance(progress: Progress, look: Look) -> Next:
+def advance(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     if progress.began is None:
         progress = replace(progress, began=look.at, since=look.at, unread_at=look.at)
     if look.gone:
         return progress, _agent_gone(progress, look)
     if look.heard and progress.attempts and not (look.repeated and look.holds_text):
         queued = progress.was_in_turn and look.in_same_turn
-        return progress, Action(Do.FINISH, Outcome.QUEUED if queued else Outcome.DELIVERED, Proof.HOOK)
+        return progress, DeliveryAction(Do.FINISH, Outcome.QUEUED if queued else Outcome.DELIVERED, Proof.HOOK)
     if look.in_mode:
         return progress, _in_copy_mode(progress, look)
     return _STAGES[progress.stage](progress, look)
 
 
-def _agent_gone(progress: Progress, look: Look) -> Action:
+def _agent_gone(progress: DeliveryProgress, look: DeliveryLook) -> DeliveryAction:
     if look.heard and progress.attempts:
         # It has not necessarily come to asking its model.
-        return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent took it and ended at once")
+        return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent took it and ended at once")
     if progress.stage in MAY_BE_TAKEN:
-        return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent ended before it could confirm")
+        return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent ended before it could confirm")
     never_typed = progress.attempts == 0
-    return Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "the agent's process has ended", never_typed)
+    return DeliveryAction(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "the agent's process has ended", never_typed)
 
 
-def _in_copy_mode(progress: Progress, look: Look) -> Action:
+def _in_copy_mode(progress: DeliveryProgress, look: DeliveryLook) -> DeliveryAction:
     if not _waited(progress, look, READY_WITHIN):
-        return Action(Do.LEAVE_COPY_MODE)
+        return DeliveryAction(Do.LEAVE_COPY_MODE)
     outcome = Outcome.UNKNOWN if progress.stage in MAY_BE_TAKEN else Outcome.UNDELIVERED
-    return Action(
+    return DeliveryAction(
         Do.FINISH, outcome, Proof.NONE, "its terminal does not leave copy mode", refused=progress.attempts == 0
     )
 
 
-def _refuse(progress: Progress, reason: str) -> Next:
-    return progress, Action(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, reason, refused=progress.attempts == 0)
+def _refuse(progress: DeliveryProgress, reason: str) -> Next:
+    return progress, DeliveryAction(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, reason, refused=progress.attempts == 0)
 
 
-def _waited(progress: Progress, look: Look, limit: float) -> bool:
+def _waited(progress: DeliveryProgress, look: DeliveryLook, limit: float) -> bool:
     return progress.since is not None and look.at - progress.since >= limit
 
 
-def _checking(progress: Progress, look: Look) -> Next:
+def _checking(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     if look.dialog is not None:
         return _refuse(progress, f"a dialog is open ({look.dialog}); answer it first")
     if look.unread:
@@ -188,7 +188,7 @@ def _checking(progress: Progress, look: Look) -> Next:
     unseen = look.composer is None or (look.reads_lines and progress.many_lines)
     pasted = replace(
         progress,
-        stage=Stage.UNSEEN if unseen else Stage.PASTED,
+        stage=DeliveryStage.UNSEEN if unseen else DeliveryStage.PASTED,
         since=look.at,
         unread_at=look.at,
         attempts=progress.attempts + 1,
@@ -197,52 +197,52 @@ def _checking(progress: Progress, look: Look) -> Next:
         shown_before=look.shown,
         submits=0,
     )
-    return pasted, Action(Do.PASTE)
+    return pasted, DeliveryAction(Do.PASTE)
 
 
-def _not_ready(look: Look) -> str:
+def _not_ready(look: DeliveryLook) -> str:
     if look.starting:
         return "it is still starting"
     return "its input line is not on the screen" if look.composer is None else DRAFT
 
 
-def _clear_leftover(progress: Progress, look: Look) -> Next:
+def _clear_leftover(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     """It would be submitted together with what comes next, and would block that for ever as somebody's draft."""
     if progress.cleared >= MAX_CLEARS:
         return _refuse(progress, "an unsent text of LLMC's own is in its input line and cannot be cleared")
     if progress.cleared and not _waited(progress, look, CLEARED_WITHIN):
         return progress, LOOK_AGAIN
-    return replace(progress, cleared=progress.cleared + 1, since=look.at), Action(Do.CLEAR_INPUT)
+    return replace(progress, cleared=progress.cleared + 1, since=look.at), DeliveryAction(Do.CLEAR_INPUT)
 
 
-def _pasted(progress: Progress, look: Look) -> Next:
+def _pasted(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     if look.dialog is not None:
         return _refuse(progress, f"a dialog opened meanwhile ({look.dialog})")
     if look.unread:
         return _unread(progress, look)
     progress = replace(progress, was_mixed=progress.was_mixed or look.mixed)
     if look.holds_text:
-        return _submit(replace(progress, stage=Stage.SUBMITTED), look)
+        return _submit(replace(progress, stage=DeliveryStage.SUBMITTED), look)
     if look.at - progress.unread_at < SEEN_WITHIN:
         return progress, LOOK_AGAIN
     if progress.was_mixed:
         why = "somebody typed at the same moment: the text stood beside their words and was left to them"
-        return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+        return progress, DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
     if look.told or look.shown > progress.shown_before:
         why = "it has taken the text, or a part of it, past its input line; look before you resend"
-        return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+        return progress, DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
     if progress.attempts >= MAX_ATTEMPTS:
-        return progress, Action(
+        return progress, DeliveryAction(
             Do.FINISH,
             Outcome.UNDELIVERED,
             Proof.NONE,
             f"the text did not appear in its input line, {MAX_ATTEMPTS} times",
         )
     # Words that are not ours are somebody's draft: that is waited for, and never cleared.
-    return replace(progress, stage=Stage.CHECKING, since=look.at), LOOK_AGAIN
+    return replace(progress, stage=DeliveryStage.CHECKING, since=look.at), LOOK_AGAIN
 
 
-def _unseen(progress: Progress, look: Look) -> Next:
+def _unseen(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     """A program that reads line by line has begun before the last line is there, and is never sent anything twice."""
     if progress.submits == 0:
         if look.dialog is not None:
@@ -259,37 +259,37 @@ def _unseen(progress: Progress, look: Look) -> Next:
     return progress, LOOK_AGAIN if look.at - progress.unread_at < patience else _taken_unseen(progress, echoed)
 
 
-def _begun(progress: Progress, look: Look) -> Action:
+def _begun(progress: DeliveryProgress, look: DeliveryLook) -> DeliveryAction:
     """It works on the first lines; the others wait in its terminal."""
     if not _waited(progress, look, REPORTED_WITHIN):
         return LOOK_AGAIN
-    return Action(Do.FINISH, Outcome.QUEUED, Proof.HOOK, "it has begun, and takes the text line by line")
+    return DeliveryAction(Do.FINISH, Outcome.QUEUED, Proof.HOOK, "it has begun, and takes the text line by line")
 
 
-def _taken_unseen(progress: Progress, echoed: bool) -> Action:
+def _taken_unseen(progress: DeliveryProgress, echoed: bool) -> DeliveryAction:
     if not echoed:
         why = "neither a report nor its screen tells that it took the text; look before you resend"
-        return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+        return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
     queued = progress.was_busy or progress.was_in_turn
-    return Action(Do.FINISH, Outcome.QUEUED if queued else Outcome.DELIVERED, Proof.COMPOSER)
+    return DeliveryAction(Do.FINISH, Outcome.QUEUED if queued else Outcome.DELIVERED, Proof.COMPOSER)
 
 
-def _unread(progress: Progress, look: Look) -> Next:
+def _unread(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     """Nothing more is typed behind what waits: it would all arrive later."""
     if not _waited(progress, look, READ_WITHIN):
         return replace(progress, unread_at=look.at, emptied_at=None), LOOK_AGAIN
     why = "the agent does not read its terminal, where the text waits for it; look before you resend"
-    return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+    return progress, DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
 
 
-def _submit(progress: Progress, look: Look) -> Next:
+def _submit(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     pressed = replace(
         progress, since=look.at, unread_at=look.at, submits=progress.submits + 1, emptied_at=None, was_mixed=False
     )
-    return pressed, Action(Do.SUBMIT)
+    return pressed, DeliveryAction(Do.SUBMIT)
 
 
-def _submitted(progress: Progress, look: Look) -> Next:
+def _submitted(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     if look.unread:
         return _unread(progress, look)
     if look.holds_text and look.dialog is None:
@@ -303,45 +303,45 @@ def _submitted(progress: Progress, look: Look) -> Next:
     return progress, _left_composer(progress, look.at - progress.emptied_at)
 
 
-def _left_composer(progress: Progress, ago: float) -> Action:
+def _left_composer(progress: DeliveryProgress, ago: float) -> DeliveryAction:
     # What looks busy may be a leftover on the screen: an agent that takes it at once says so at once.
     if progress.reports_events and ago < (QUEUED_AFTER if progress.was_busy else _patience(progress)):
         return LOOK_AGAIN
     if progress.was_busy or progress.was_in_turn:
-        return Action(Do.FINISH, Outcome.QUEUED, Proof.COMPOSER)
+        return DeliveryAction(Do.FINISH, Outcome.QUEUED, Proof.COMPOSER)
     if progress.events_proven:
         why = "it left the input line, but the agent did not report it as a prompt"
-        return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
-    return Action(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
+        return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+    return DeliveryAction(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
 
 
-def _patience(progress: Progress) -> float:
+def _patience(progress: DeliveryProgress) -> float:
     return REPORTED_WITHIN if progress.events_proven and not progress.was_in_turn else PROVEN_WITHIN
 
 
-def _composer_gone(progress: Progress, look: Look) -> Action:
+def _composer_gone(progress: DeliveryProgress, look: DeliveryLook) -> DeliveryAction:
     """The text may still be in it, unless the agent went to work just now."""
     if not _waited(progress, look, _patience(progress)):
         return LOOK_AGAIN
     if look.busy and not progress.was_busy and not progress.events_proven:
-        return Action(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
-    return Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "its input line is gone from the screen")
+        return DeliveryAction(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
+    return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "its input line is gone from the screen")
 
 
-def _still_there(progress: Progress, look: Look) -> Next:
+def _still_there(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     # Twice as long each time: one that has just started may show a text long before it takes an Enter.
     if look.at - progress.unread_at < SUBMITTED_WITHIN * 2 ** max(progress.submits - 1, 0):
         return progress, LOOK_AGAIN
     if progress.submits >= MAX_SUBMITS:
         # It may take one of them yet: nobody can promise that it will not.
         why = "the text is in its input line but it does not take the Enter; look before you resend"
-        return progress, Action(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+        return progress, DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
     return _submit(progress, look)
 
 
 _STAGES = {
-    Stage.CHECKING: _checking,
-    Stage.PASTED: _pasted,
-    Stage.UNSEEN: _unseen,
-    Stage.SUBMITTED: _submitted,
+    DeliveryStage.CHECKING: _checking,
+    DeliveryStage.PASTED: _pasted,
+    DeliveryStage.UNSEEN: _unseen,
+    DeliveryStage.SUBMITTED: _submitted,
 }

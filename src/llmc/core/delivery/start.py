@@ -46,7 +46,7 @@ class Manners:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StartLook:
     at: float
     reading: ScreenReading
     digest: str
@@ -60,7 +60,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StartProgress:
     began: float | None = None
     ready_since: float | None = None
     digest: str = ""
@@ -95,10 +95,10 @@ class Failed:
 
 Action = Goal | Ready | Waits | Failed | None
 """None: look again. A goal: take that option, then look again."""
-Next = tuple[Progress, Action]
+Next = tuple[StartProgress, Action]
 
 
-def advance(progress: Progress, look: Look, manners: Manners) -> Next:
+def advance(progress: StartProgress, look: StartLook, manners: Manners) -> Next:
     progress = _seen(progress, look)
     if look.reading.state == "NEEDS_CONFIRMATION" and look.reading.dialog is not None:
         return _dialog(_asked(progress, look), look, look.reading.dialog)
@@ -112,7 +112,7 @@ def advance(progress: Progress, look: Look, manners: Manners) -> Next:
     return progress, ready if at_once or waited else None
 
 
-def _seen(progress: Progress, look: Look) -> Progress:
+def _seen(progress: StartProgress, look: StartLook) -> StartProgress:
     if progress.began is None:
         progress = replace(progress, began=look.at)
     if look.digest != progress.digest:
@@ -120,13 +120,13 @@ def _seen(progress: Progress, look: Look) -> Progress:
     return progress
 
 
-def _asked(progress: Progress, look: Look) -> Progress:
+def _asked(progress: StartProgress, look: StartLook) -> StartProgress:
     options = look.reading.dialog.listed if look.reading.dialog is not None else None
     since = progress.asks_since if options == progress.options else look.at
     return replace(progress, ready_since=None, options=options, asks_since=since)
 
 
-def _dialog(progress: Progress, look: Look, dialog: Dialog) -> Next:
+def _dialog(progress: StartProgress, look: StartLook, dialog: Dialog) -> Next:
     cue = look.reading.matched
     goal = goal_by_pattern(dialog, cue.choose) if cue is not None and cue.choose is not None else None
     tries = progress.tries.get(dialog.id, 0)
@@ -143,7 +143,7 @@ def _dialog(progress: Progress, look: Look, dialog: Dialog) -> Next:
     return progress, Waits(dialog, cue.advice if cue is not None else "")
 
 
-def _ready(progress: Progress, look: Look, manners: Manners) -> Ready | None:
+def _ready(progress: StartProgress, look: StartLook, manners: Manners) -> Ready | None:
     """It takes a prompt, as far as can be seen at this moment."""
     if not look.reads:
         return None  # it may draw its input line, and report, long before it reads what is typed there
@@ -156,7 +156,7 @@ def _ready(progress: Progress, look: Look, manners: Manners) -> Ready | None:
     return Ready(look.reported, look.reading.composer or "") if hinted else None
 
 
-def _not_yet(progress: Progress, look: Look, manners: Manners) -> Waits | Failed | None:
+def _not_yet(progress: StartProgress, look: StartLook, manners: Manners) -> Waits | Failed | None:
     at_rest = look.at - progress.rests_since
     if look.reading.state == "UNKNOWN" and look.words and at_rest >= STRANGE_FOR:
         return Waits(Dialog(look.words), "its screen shows nothing that LLMC knows")

@@ -29,14 +29,14 @@ SHORTCUT = re.compile(r"\([a-z]\)$")
 """The letter that takes an option at once."""
 
 
-class Stage(StrEnum):
+class DialogStage(StrEnum):
     MOVING = "moving"
     TYPED = "typed"
     """A text of one's own is on its way to the option."""
     CONFIRMED = "confirmed"
 
 
-class Ending(StrEnum):
+class DialogOutcome(StrEnum):
     TAKEN = "taken"
     """The dialog is gone after it was confirmed."""
     STAYS = "stays"
@@ -50,7 +50,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DialogLook:
     at: float
     dialog: Dialog | None
     shows_text: bool = False
@@ -62,7 +62,7 @@ class Look:
 @dataclass(frozen=True, slots=True)
 class Walk:
     goal: Goal
-    stage: Stage = Stage.MOVING
+    stage: DialogStage = DialogStage.MOVING
     pressed_at: float | None = None
     marked: int | None = None
     """Where the mark stood when the last key was pressed."""
@@ -78,29 +78,29 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class DialogMove:
     """A text to type, then a key to press; neither: look again. With an ending nothing more is to be done."""
 
     text: str = ""
     key: str = ""
-    ending: Ending | None = None
+    ending: DialogOutcome | None = None
 
 
-WAIT = Action()
-Next = tuple[Walk, Action]
+WAIT = DialogMove()
+Next = tuple[Walk, DialogMove]
 
 
-def advance(walk: Walk, look: Look) -> Next:
+def advance(walk: Walk, look: DialogLook) -> Next:
     same = look.dialog is not None and is_same(walk.goal.dialog, look.dialog)
     if look.unread:
         return _unread(walk, look.at)
     walk = replace(walk, unread_since=None)
-    if walk.stage is Stage.CONFIRMED:
+    if walk.stage is DialogStage.CONFIRMED:
         return walk, _after_confirming(walk, look, same=same)
-    if walk.stage is Stage.TYPED:
+    if walk.stage is DialogStage.TYPED:
         return _typed(walk, look, same=same)
     if look.dialog is None or not same:
-        return walk, Action(ending=Ending.CHANGED)
+        return walk, DialogMove(ending=DialogOutcome.CHANGED)
     return _moving(walk, look.dialog, look.at)
 
 
@@ -109,14 +109,18 @@ def _unread(walk: Walk, at: float) -> Next:
     since = at if walk.unread_since is None else walk.unread_since
     if at - since < READ_WITHIN:
         return replace(walk, unread_since=since, there_since=None), WAIT
-    endings = {Stage.MOVING: Ending.STUCK, Stage.TYPED: Ending.LOST, Stage.CONFIRMED: Ending.STAYS}
-    return walk, Action(ending=endings[walk.stage])
+    endings = {
+        DialogStage.MOVING: DialogOutcome.STUCK,
+        DialogStage.TYPED: DialogOutcome.LOST,
+        DialogStage.CONFIRMED: DialogOutcome.STAYS,
+    }
+    return walk, DialogMove(ending=endings[walk.stage])
 
 
-def _after_confirming(walk: Walk, look: Look, *, same: bool) -> Action:
+def _after_confirming(walk: Walk, look: DialogLook, *, same: bool) -> DialogMove:
     if not same:
-        return Action(ending=Ending.TAKEN)
-    return Action(ending=Ending.STAYS) if _waited(walk, look.at, GONE_WITHIN) else WAIT
+        return DialogMove(ending=DialogOutcome.TAKEN)
+    return DialogMove(ending=DialogOutcome.STAYS) if _waited(walk, look.at, GONE_WITHIN) else WAIT
 
 
 def _waited(walk: Walk, at: float, limit: float) -> bool:
@@ -134,13 +138,13 @@ def _moving(walk: Walk, dialog: Dialog, at: float) -> Next:
         return _confirmed(walk, at, "Enter", text=wanted.key) if dialog.typed else _confirmed(walk, at, wanted.key)
     target = _find(dialog, wanted.words)
     if target is None or dialog.marked is None:
-        return walk, Action(ending=Ending.STUCK)
+        return walk, DialogMove(ending=DialogOutcome.STUCK)
     if dialog.marked != target:
         return _one_step(replace(walk, there_since=None), dialog, target, at)
     walk = replace(walk, there_since=at if walk.there_since is None else walk.there_since)
     if walk.there_since is None or at - walk.there_since < STEADY_FOR:
         return walk, WAIT
-    return _typing(replace(walk, stage=Stage.TYPED), at) if goal.text else _confirmed(walk, at, "Enter")
+    return _typing(replace(walk, stage=DialogStage.TYPED), at) if goal.text else _confirmed(walk, at, "Enter")
 
 
 def _find(dialog: Dialog, words: str) -> int | None:
@@ -149,7 +153,7 @@ def _find(dialog: Dialog, words: str) -> int | None:
 
 
 def _confirmed(walk: Walk, at: float, key: str, text: str = "") -> Next:
-    return replace(walk, stage=Stage.CONFIRMED, pressed_at=at), Action(text, key)
+    return replace(walk, stage=DialogStage.CONFIRMED, pressed_at=at), DialogMove(text, key)
 
 
 def _one_step(walk: Walk, dialog: Dialog, target: int, at: float) -> Next:
@@ -160,11 +164,11 @@ def _one_step(walk: Walk, dialog: Dialog, target: int, at: float) -> Next:
         return walk, WAIT
     lost = walk.lost_keys + 1 if waits else 0
     if lost > LOST_KEYS or walk.moves > 4 * len(dialog.options):
-        return walk, Action(ending=Ending.STUCK)
+        return walk, DialogMove(ending=DialogOutcome.STUCK)
     onwards = target > dialog.marked
     key = ("Right" if onwards else "Left") if dialog.across else ("Down" if onwards else "Up")
     moved = replace(walk, pressed_at=at, marked=dialog.marked, lost_keys=lost, moves=walk.moves + 1)
-    return moved, Action(key=key)
+    return moved, DialogMove(key=key)
 
 
 def _typing(walk: Walk, at: float) -> Next:
@@ -172,7 +176,7 @@ def _typing(walk: Walk, at: float) -> Next:
     piece = re.split(r"\d", walk.goal.text, maxsplit=1)[0][:PIECE]
     if len(piece.strip()) < SHORTEST_PIECE or _takes_letters(walk.goal.dialog):
         return _opened(walk, at)
-    return replace(walk, typed=piece, pressed_at=at), Action(text=piece)
+    return replace(walk, typed=piece, pressed_at=at), DialogMove(text=piece)
 
 
 def _takes_letters(dialog: Dialog) -> bool:
@@ -181,10 +185,10 @@ def _takes_letters(dialog: Dialog) -> bool:
 
 
 def _opened(walk: Walk, at: float) -> Next:
-    return replace(walk, opened=True, typed="", pressed_at=at), Action(key="Enter")
+    return replace(walk, opened=True, typed="", pressed_at=at), DialogMove(key="Enter")
 
 
-def _typed(walk: Walk, look: Look, *, same: bool) -> Next:
+def _typed(walk: Walk, look: DialogLook, *, same: bool) -> Next:
     """The text is seen before it is submitted. Some options take one only after they were chosen."""
     text = walk.goal.text
     if walk.opened and not walk.typed:
@@ -192,20 +196,20 @@ def _typed(walk: Walk, look: Look, *, same: bool) -> Next:
     if look.shows_text and walk.typed == text:
         return _confirmed(walk, look.at, "Enter")
     if look.shows_text:
-        return replace(walk, typed=text, pressed_at=look.at), Action(text=text[len(walk.typed) :])
+        return replace(walk, typed=text, pressed_at=look.at), DialogMove(text=text[len(walk.typed) :])
     if not _waited(walk, look.at, SHOWN_WITHIN):
         return walk, WAIT
     if walk.opened:
-        return walk, Action(ending=Ending.STAYS)
+        return walk, DialogMove(ending=DialogOutcome.STAYS)
     marked = look.dialog is not None and look.dialog.marked == walk.goal.option
-    return _opened(walk, look.at) if same and marked else (walk, Action(ending=Ending.LOST))
+    return _opened(walk, look.at) if same and marked else (walk, DialogMove(ending=DialogOutcome.LOST))
 
 
-def _into_the_opened(walk: Walk, look: Look, *, same: bool) -> Next:
+def _into_the_opened(walk: Walk, look: DialogLook, *, same: bool) -> Next:
     """The text goes to what the Enter has opened, and never to the options of another dialog."""
     if look.dialog is not None and look.dialog.options and not same:
-        return walk, Action(ending=Ending.LOST)
+        return walk, DialogMove(ending=DialogOutcome.LOST)
     if same and _takes_letters(walk.goal.dialog):
-        return (walk, Action(ending=Ending.STAYS)) if _waited(walk, look.at, GONE_WITHIN) else (walk, WAIT)
+        return (walk, DialogMove(ending=DialogOutcome.STAYS)) if _waited(walk, look.at, GONE_WITHIN) else (walk, WAIT)
     text = walk.goal.text
-    return replace(walk, typed=text, pressed_at=look.at), Action(text=text)
+    return replace(walk, typed=text, pressed_at=look.at), DialogMove(text=text)

@@ -34,7 +34,7 @@ class FileClash:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ForecastStanding:
     """Where a worker's commits stand: what was seen holds as long as they stand there."""
 
     head: str | None = None
@@ -53,7 +53,7 @@ class Seen:
     with_branch: tuple[FileClash, ...] = ()
     unknown: str = ""
     """Why nothing could be seen."""
-    standing: Standing = field(default_factory=Standing)
+    standing: ForecastStanding = field(default_factory=ForecastStanding)
 
 
 def may_clash(one: Touched, other: Touched) -> bool:
@@ -104,9 +104,11 @@ def radar_document(
     }
 
 
-def is_current(document: Mapping[str, Any], upstream: str | None, standings: Mapping[str, Standing]) -> bool:
+def is_current(document: Mapping[str, Any], upstream: str | None, standings: Mapping[str, ForecastStanding]) -> bool:
     """Whether nobody has committed since that was seen. Files that are not committed may be newer."""
-    seen = {name: Standing(worker.get("head"), worker.get("tip")) for name, worker in document["workers"].items()}
+    seen = {
+        name: ForecastStanding(worker.get("head"), worker.get("tip")) for name, worker in document["workers"].items()
+    }
     return document.get("upstream") == upstream and seen == standings
 
 

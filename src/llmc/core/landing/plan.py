@@ -23,7 +23,7 @@ class Obstacle:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LandingPlace:
     """Where the branch is in the user's repository, and what is there that is not committed."""
 
     checkout: str | None = None
@@ -81,7 +81,7 @@ class AcceptFacts:
     signed: bool = False
     checks: tuple[str, ...] = ()
     check_secs: float = 0.0
-    place: Place = Place()
+    place: LandingPlace = LandingPlace()
     others: tuple[str, ...] = ()
     """Whose work waits for review too."""
 

@@ -31,7 +31,7 @@ class ConflictedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ConflictStanding:
     """Where the rebase stands and what it met."""
 
     task: str
@@ -44,7 +44,7 @@ class Standing:
     """What the branch got since the work began, in the files that conflict, newest first: `1234567 Subject`."""
 
 
-def conflict_prompt(standing: Standing, files: Sequence[ConflictedFile], validate: Sequence[str]) -> str:
+def conflict_prompt(standing: ConflictStanding, files: Sequence[ConflictedFile], validate: Sequence[str]) -> str:
     upstream = standing.upstream
     count = "1 file conflicts" if len(files) == 1 else f"{len(files)} files conflict"
     return plain(
@@ -68,7 +68,7 @@ def conflict_prompt(standing: Standing, files: Sequence[ConflictedFile], validat
 
 
 def help_prompt(
-    standing: Standing, files: Sequence[ConflictedFile], marked: Sequence[str], validate: Sequence[str]
+    standing: ConflictStanding, files: Sequence[ConflictedFile], marked: Sequence[str], validate: Sequence[str]
 ) -> str:
     """For an agent that was asked before and does not get on."""
     staged = "" if files else "- Nothing is unmerged any more: `git -c core.editor=true rebase --continue` is next.\n"
@@ -93,7 +93,7 @@ def help_prompt(
     )
 
 
-def mend_prompt(standing: Standing, problem: str) -> str:
+def mend_prompt(standing: ConflictStanding, problem: str) -> str:
     """The rebase is over, but not well."""
     said = problem if len(problem) <= OUTPUT_LIMIT else "[...]\n" + problem[-OUTPUT_LIMIT:]
     return plain(
@@ -108,7 +108,7 @@ def mend_prompt(standing: Standing, problem: str) -> str:
     )
 
 
-def _why(standing: Standing) -> str:
+def _why(standing: ConflictStanding) -> str:
     mine = f'Your commit "{one_line(standing.commit, SUBJECT_LIMIT)}" could not be applied' if standing.commit else ""
     come = "comes" if standing.remaining == 1 else "come"
     more = f", and {standing.remaining} more of yours {come} after it" if mine and standing.remaining else ""
