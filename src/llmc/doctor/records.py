@@ -20,12 +20,12 @@ from llmc.doctor.answers import Answer, Found, OfWorker, Unknown, given, known, 
 from llmc.doctor.clone import CloneSeen
 from llmc.doctor.daemon import DaemonSeen, files_in
 from llmc.doctor.findings import NOTE, Finding, Topic, counted, some
-from llmc.doctor.health import BRANCHES, Health, Looking, StateFacts
+from llmc.doctor.health import BRANCHES, Health, Looking
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.root_files import RootFilesSeen
 from llmc.doctor.state import workers_of
 from llmc.errors import LlmcError
-from llmc.model import Session
+from llmc.model import Session, Worker
 from llmc.root import Root
 from llmc.store.event_log import EventLog
 from llmc.store.landing_journal import LandingJournal
@@ -66,21 +66,20 @@ class RecordsSeen:
 
 
 def look(looking: Looking, seen: Health) -> RecordsSeen:
+    look_at = partial(_look_at_reports, looking)
     return RecordsSeen(
-        given(looking.state, lambda state: _look_at_all_reports(looking, state)),
+        given(looking.state, lambda _: Found(tuple(map(look_at, looking.workers.values())))),
         unreadable=looking.ask(_find_unreadable),
         left_over=given(looking.state, lambda _: _find_left_over(looking.root, seen)),
     )
 
 
-def _look_at_all_reports(looking: Looking, state: StateFacts) -> Answer[tuple[ReportsSeen, ...]]:
-    workers = state.workers.values()
-    return Found(tuple(ReportsSeen(each, probe(partial(_look_at_reports, looking, each.name))) for each in workers))
+def _look_at_reports(looking: Looking, worker: Worker) -> ReportsSeen:
+    def reports() -> Answer[ReportsWaiting]:
+        times, bad = look_into(looking.root.spool(worker.name))
+        return Found(ReportsWaiting(len(times), elapsed(min(times, default=looking.now), looking.now), bad))
 
-
-def _look_at_reports(looking: Looking, worker: str) -> Answer[ReportsWaiting]:
-    times, bad = look_into(looking.root.spool(worker))
-    return Found(ReportsWaiting(len(times), elapsed(min(times, default=looking.now), looking.now), bad))
+    return ReportsSeen(worker, probe(reports))
 
 
 def _find_unreadable(root: Root) -> Answer[Mapping[str, str]]:

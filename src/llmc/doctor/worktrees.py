@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 from dataclasses import field, replace
+from functools import partial
 from pathlib import Path
 
 from llmc.core.lifecycle import events as ev
@@ -16,7 +17,7 @@ from llmc.doctor.answers import Absent, Answer, Found, OfWorker, Unknown, both, 
 from llmc.doctor.clone import REASON, CloneFacts, CloneSeen, WorktreeRecord
 from llmc.doctor.daemon import acted_for, names_in_use, settled_status
 from llmc.doctor.findings import Finding, Topic, some
-from llmc.doctor.health import BRANCHES, Health, Looking, StateFacts
+from llmc.doctor.health import BRANCHES, Health, Looking
 from llmc.doctor.remains import find_remains_of, rebuilt
 from llmc.doctor.repairs import Repair, RepairChoice, RepairContext, RepairStage, change_worker, fix
 from llmc.doctor.root_files import RootFilesSeen
@@ -62,14 +63,9 @@ class WorktreesSeen:
 
 
 def look(looking: Looking, seen: Health) -> WorktreesSeen:
-    clone = both(looking.git, seen.of(CloneSeen).clone)
-    return WorktreesSeen(given(looking.state, lambda state: _look_at_all(looking, clone, state)))
-
-
-def _look_at_all(
-    looking: Looking, clone: Answer[tuple[Git, CloneFacts]], state: StateFacts
-) -> Answer[tuple[WorktreeSeen, ...]]:
-    return Found(tuple(_look_at_worktree(looking, clone, worker) for worker in state.workers.values()))
+    clone, workers = both(looking.git, seen.of(CloneSeen).clone), looking.workers.values()
+    look_at = partial(_look_at_worktree, looking, clone)
+    return WorktreesSeen(given(looking.state, lambda _: Found(tuple(map(look_at, workers)))))
 
 
 def _look_at_worktree(looking: Looking, clone: Answer[tuple[Git, CloneFacts]], worker: Worker) -> WorktreeSeen:
