@@ -18,9 +18,8 @@ DEMO = f'exec "{sys.executable}" -P -m llmc.demo "$@"'
 
 
 @pytest.fixture
-def programs(tmp_path, monkeypatch):
-    directory = tmp_path / "bin"
-    directory.mkdir()
+def programs(tmp_path_factory, monkeypatch):
+    directory = tmp_path_factory.mktemp("bin")  # outlives the test: what it has left is ended with this tmux
     for name in ("git", "tmux", "bash", "sh", "env", "cat", "mv", "mktemp", "date", "sleep", "tr"):
         (directory / name).symlink_to(shutil.which(name))
     monkeypatch.setenv("PATH", str(directory))
