@@ -74,6 +74,16 @@ def test_modules_are_small() -> None:
     assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
 
 
+def test_looking_changes_nothing() -> None:
+    """Whoever looks returns values; what is kept of them, and what goes, is for care to say."""
+    acts = re.compile(
+        r"\bledger\.(apply|hear|note|write)\b|\.transact\(|\btake\(|write_atomically|\.unlink\(|host\.write\("
+    )
+    looking = modules(SOURCE / "observe")
+    assert looking
+    assert [each.name for each in looking if acts.search(each.read_text("utf-8"))] == []
+
+
 def test_a_class_has_a_name_of_its_own() -> None:
     """A reader who meets the name knows which one is meant."""
     named = [name for each in modules() for name in re.findall(r"^class (\w+)", each.read_text("utf-8"), re.MULTILINE)]

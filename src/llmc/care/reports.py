@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from llmc.agents.reports import understood
+from llmc.care.attention import keep_report, telling
 from llmc.core.lifecycle.table import Decision
 from llmc.model import Worker
-from llmc.observe.attention import keep_report
 from llmc.observe.reports import hear
+from llmc.observe.watched_terminal import Subject
 from llmc.site import Site
 from llmc.store.spool import SpooledEvent, pending, take
 
@@ -28,8 +30,8 @@ def take_reports(site: Site, worker: Worker, most: int = MOST) -> list[Decision]
     decisions: list[Decision] = []
     for batch in _batches(site.root.spool(worker.name), most):
         heard = hear(site, worker, batch)
-        if heard.attention is not None:
-            keep_report(site.root.attention_file(worker.name), *heard.attention)
+        if (last := telling(heard.reports)) is not None:
+            keep_report(site.root.attention_file(worker.name), *last)
         if heard.events:
             decisions += site.ledger.hear(worker.name, heard.events, heard.marks)
             worker = site.worker(worker.name)  # with the marks of what it has heard
@@ -45,3 +47,12 @@ def _batches(directory: str, most: int) -> Iterator[Sequence[SpooledEvent]]:
         for first in range(0, len(spooled), BATCH):
             yield spooled[first : first + BATCH]
         seen += len(spooled)
+
+
+def take_terminal_reports(subject: Subject) -> None:
+    """The same for a terminal without a worker: all that is kept of its reports is what the program does now."""
+    for event in pending(subject.spool) if subject.spool else ():
+        report = understood(subject.translate, event.data)
+        if report is not None:
+            keep_report(subject.reports, report, event.at_unix)
+        take(event)

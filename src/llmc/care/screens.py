@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from llmc.agents.reports import Report
+from llmc.care.attention import keep_report
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.table import Decision
 from llmc.core.notice import notice_of
-from llmc.observe.attention import keep_report
 from llmc.observe.readings import Observation
 from llmc.observe.screens import may_say_more, screen_event
 from llmc.perform.notices import call, tell

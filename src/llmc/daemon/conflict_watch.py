@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 from llmc.errors import LlmcError
-from llmc.observe.conflict_forecast import Radar, keep
+from llmc.host.atomic import write_atomically
+from llmc.observe.conflict_forecast import Radar
 from llmc.site import Site
 from llmc.values import dataclass
 
@@ -76,7 +79,8 @@ class ConflictWatch:
         began = time.monotonic()
         self._radar.look_at(site, names)
         if not self._radar.stopped:
-            keep(site, self._radar.document(site))
+            # A cache that the next look makes anew: atomic for readers, but not worth a sync to disk.
+            write_atomically(Path(site.root.radar_file), json.dumps(self._radar.document(site)))
         return time.monotonic() - began
 
     def collect(self) -> str:

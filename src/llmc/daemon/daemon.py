@@ -65,7 +65,7 @@ class Daemon:
         """Which screen of each worker was acted upon last."""
         eyes = Eyes(
             lambda: self._site.config.classifier,
-            lambda cache, adviser: Readings(cache, self._journal, adviser=adviser),
+            lambda adviser: Readings(self._journal, adviser=adviser),
             self._act_on_screens,
             lambda: servers_of(self._site),
         )

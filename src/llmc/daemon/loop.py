@@ -30,7 +30,7 @@ class Eyes:
     """How screens are looked at, and who hears of it."""
 
     classifier: Callable[[], Classifier]
-    readings: Callable[[StatusCache, SecondOpinion], Readings]
+    readings: Callable[[SecondOpinion], Readings]
     act: Callable[[list[Observation]], set[str]]
     servers: Callable[[], list[str]]
     """The tmux servers whose status lines show the result."""
@@ -51,7 +51,7 @@ class Loop:
         self._adviser = SecondOpinion(
             eyes.classifier, root, lambda text: complaints.complain("classifier", text), self.signals.wake
         )
-        self.screens = Screens(eyes.readings(self.cache, self._adviser), self.pool, self.signals.wake, eyes.act)
+        self.screens = Screens(eyes.readings(self._adviser), self.cache, self.pool, self.signals.wake, eyes.act)
         self.status_lines = StatusLines(host, eyes.servers, errands)
 
     def begin(self) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
+from llmc.care.reports import take_terminal_reports
+from llmc.care.statuses import keep_statuses
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
 from llmc.observe.readings import Observation, Readings
 from llmc.observe.watched_terminal import Subject
+from llmc.store.status_cache import StatusCache
 
 LOOK_EVERY_SECS = 0.5
 """A screen that changes all the time (a spinner) is read no more often than this."""
@@ -22,12 +26,14 @@ class Screens:
     def __init__(
         self,
         readings: Readings,
+        cache: StatusCache,
         pool: ThreadPoolExecutor,
         wake: Callable[[], None],
         act: Callable[[list[Observation]], set[str]],
     ) -> None:
         self.watch = open_watch()
         self.readings = readings
+        self._cache = cache
         self._pool = pool
         self._wake = wake
         self._act = act
@@ -75,7 +81,13 @@ class Screens:
         work.add_done_callback(lambda _: self._wake())
 
     def _look(self, names: list[str]) -> set[str]:
-        return self._act(self.readings.look(names))
+        return self._act(self.look_now(names))
+
+    def look_now(self, names: Iterable[str]) -> list[Observation]:
+        for name in names:
+            if (subject := self.readings.subjects.get(name)) is not None:
+                take_terminal_reports(subject)
+        return self.readings.look(names, partial(keep_statuses, self._cache))
 
     def collect(self) -> str:
         """The words of a look that failed; empty when all is well."""

@@ -24,7 +24,7 @@ from llmc.perform.channels import Caller
 from llmc.root import Root
 from llmc.store.lock import FileLock
 from llmc.store.snapshot import read_statuses
-from llmc.store.status_cache import StatusCache, forget_status, sweep
+from llmc.store.status_cache import forget_status, sweep
 from llmc.store.terminals import CHANGED, KnownTerminal, Terminals
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
@@ -90,9 +90,8 @@ class Watcher:
         self.left: dict[str, KnownTerminal | None] = {}
         """Terminals that went away and are to be forgotten, with the record that they had."""
 
-    def _readings(self, cache: StatusCache, adviser: SecondOpinion) -> Readings:
+    def _readings(self, adviser: SecondOpinion) -> Readings:
         return Readings(
-            cache,
             self,
             adviser=adviser,
             stable_looks=self.pace.stable_looks,
@@ -130,8 +129,7 @@ class Watcher:
     def look_once(self) -> None:
         """One look at every terminal."""
         self._begin()
-        readings = self.loop.screens.readings
-        self._heed(readings.look(readings.subjects))
+        self._heed(self.loop.screens.look_now(self.loop.screens.readings.subjects))
         self.errands.finish(TAKE_OVER_SECS)
         self.loop.close()
 

@@ -6,10 +6,8 @@ others would meet, so two workers are compared by merging these results.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from llmc.core.landing.conflict_forecast import (
     Document,
@@ -26,7 +24,6 @@ from llmc.git.merge_tree import Merge, merge_in_memory
 from llmc.git.repository import heads, list_worktrees
 from llmc.git.scratch_objects import ThrowAwayStore, open_store
 from llmc.git.worktree_commit import changes_between, commit_tree, present_commit
-from llmc.host.atomic import write_atomically
 from llmc.model import Worker
 from llmc.observe.branches import upstream_tip
 from llmc.site import Site
@@ -132,8 +129,3 @@ def standings_of(site: Site, workers: Mapping[str, Worker]) -> dict[str, Forecas
 
 def _clashes(merged: Merge) -> tuple[FileClash, ...]:
     return tuple(FileClash(clash.path, clash.kind.value) for clash in merged.clashes)
-
-
-def keep(site: Site, document: Document) -> None:
-    """A cache that the next look makes anew: atomic for readers, but not worth a sync to disk."""
-    write_atomically(Path(site.root.radar_file), json.dumps(document))

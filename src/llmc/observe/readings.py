@@ -1,9 +1,9 @@
-"""Looking at terminals: what each of them shows becomes its status, and that goes into the cache."""
+"""Looking at terminals: what each of them shows, and what its agent tells, becomes its status."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from threading import Lock
 from typing import Any
@@ -18,7 +18,7 @@ from llmc.errors import LlmcError
 from llmc.host.processes import remind_of_children
 from llmc.observe.second_opinion import Asked, SecondOpinion
 from llmc.observe.watched_terminal import Subject
-from llmc.store.status_cache import Complaints, StatusCache, news_in
+from llmc.store.status_cache import Complaints
 from llmc.tmux.parsing import Pane
 from llmc.values import dataclass
 
@@ -63,11 +63,10 @@ class Observation:
 
 
 class Readings:
-    """Remembers what was seen. One thread looks at a time."""
+    """Remembers what was seen, and writes nothing. One thread looks at a time."""
 
     def __init__(
         self,
-        cache: StatusCache,
         complaints: Complaints,
         *,
         adviser: SecondOpinion | None = None,
@@ -75,7 +74,6 @@ class Readings:
         settle_secs: float = SETTLE_SECS,
         quiet_secs: float = QUIET_SECS,
     ) -> None:
-        self.cache = cache
         self.subjects: Mapping[str, Subject] = {}
         self._complain = complaints.complain
         self._mended = complaints.mended
@@ -95,8 +93,11 @@ class Readings:
             for subject in before.values():
                 self._drop_unless_followed(subject)
 
-    def look(self, names: Iterable[str]) -> list[Observation]:
-        """Looks at these, all of one server in two questions. A server that does not answer is complained of."""
+    def look(self, names: Iterable[str], keep: Callable[[list[Observation]], None]) -> list[Observation]:
+        """Looks at these, all of one server in two questions. A server that does not answer is complained of.
+
+        `keep` gets what was seen of those that are still followed, and none of them is parted with meanwhile.
+        """
         there = [subject for name in names if (subject := self.subjects.get(name)) is not None]
         seen: list[Observation] = []
         for server, group in groupby(sorted(there, key=_server), key=_server):
@@ -106,7 +107,7 @@ class Readings:
                 self._complain(server, unknown.what)
         with self._followed:
             still_there = [each for each in seen if self._drop_unless_followed(each.subject)]
-            self._keep(still_there)
+            keep(still_there)
         return still_there
 
     def _drop_unless_followed(self, subject: Subject) -> bool:
@@ -185,16 +186,6 @@ class Readings:
             return says
         says = quieter(says, now - last.status["last_change_unix"], self._quiet_secs)
         return (self._adviser.on(asked, says) if self._adviser is not None else None) or says
-
-    def _keep(self, seen: list[Observation]) -> None:
-        """Only what is new is written: a quiet terminal costs next to nothing."""
-        news = [each.status for each in seen if each.before is None or news_in(each.status) != news_in(each.before)]
-        moved = frozenset(each.subject.name for each in seen if each.before is None or each.moved)
-        if news:
-            self.cache.write(news, moved)
-        old = [each.subject.name for each in seen if each.status not in news]
-        if old:
-            self.cache.polled(old, time.time())
 
 
 def _server(subject: Subject) -> str:

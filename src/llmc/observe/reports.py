@@ -12,7 +12,6 @@ from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import status
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Work, Worker
-from llmc.observe.attention import telling
 from llmc.observe.branches import new_work, work_elsewhere
 from llmc.observe.sessions import said_on_screen
 from llmc.site import Site, local_offset
@@ -27,8 +26,8 @@ class Heard:
     events: list[ev.Event]
     marks: tuple[str, ...]
     """Of the files that they came in."""
-    attention: tuple[Report, float] | None
-    """What the agent does now, and since when."""
+    reports: list[tuple[Report, float]]
+    """Those of the session that the worker is in now, each with its time."""
 
 
 def hear(site: Site, worker: Worker, batch: Iterable[SpooledEvent]) -> Heard:
@@ -44,7 +43,7 @@ def hear(site: Site, worker: Worker, batch: Iterable[SpooledEvent]) -> Heard:
         if report.kind == "prompt" and not is_of_session(worker, s.data, s.at_unix)
     ]
     events += _as_events(site, worker, _without_repetitions(reports))
-    return Heard(events, tuple(spooled.mark for spooled in new), telling(reports))
+    return Heard(events, tuple(spooled.mark for spooled in new), reports)
 
 
 def has_reports(site: Site, name: str) -> bool:

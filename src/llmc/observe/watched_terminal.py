@@ -11,7 +11,7 @@ from functools import lru_cache
 from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
 from llmc.agents.packs.parse import PackError
 from llmc.agents.registry import agent_named
-from llmc.agents.reports import Report, read_report, understood
+from llmc.agents.reports import Report, read_report
 from llmc.config import Config
 from llmc.core.screen.assessment import Assessment
 from llmc.core.screen.classify import Pack, Screen, screen_of
@@ -19,13 +19,11 @@ from llmc.core.screen.fusion import QUIET_AFTER_SECS
 from llmc.errors import LlmcError
 from llmc.host.processes import foreground_of, script_of
 from llmc.model import Worker
-from llmc.observe.attention import keep_report
 from llmc.observe.session_file import read_session_file
 from llmc.observe.transcript import read_transcript
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.snapshot import read_told
-from llmc.store.spool import pending, take
 from llmc.store.terminals import KnownTerminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
@@ -72,21 +70,12 @@ class Subject:
         shown = screen_of(captured, title=pane.title, command=self.program(pane), cursor=pane.cursor)
         return replace(shown, alternate=pane.alternate)
 
-    def reported(self) -> Assessment | None:
-        if self.spool:
-            for event in pending(self.spool):
-                report = understood(self.translate, event.data)
-                if report is not None:
-                    keep_report(self.reports, report, event.at_unix)
-                take(event)
-        return read_told(self.reports) if self.reports_itself else None
-
     def told(self, pane: Pane) -> tuple[Assessment | None, Assessment | None]:
         """What the agent itself tells, by its reports and by a file of its own: Claude Code's, or a transcript.
 
         A transcript is read only where nothing else tells: it costs the most.
         """
-        reported, pids = self.reported(), _processes(pane)
+        reported, pids = read_told(self.reports) if self.reports_itself else None, _processes(pane)
         session = read_session_file(self.home, pids) if self.home else None
         if reported is None and session is None:
             session = read_transcript(self.pack(pane).name, pids)

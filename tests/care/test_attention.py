@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from llmc.agents.reports import Report
+from llmc.care.attention import keep_report, telling
 from llmc.model import Session, Work
-from llmc.observe.attention import keep_report, telling
 from llmc.site import Site
 from testing.story import Story
 
