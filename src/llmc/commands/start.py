@@ -24,7 +24,6 @@ def run(app: App, args: Namespace) -> Result:
     name = choose(site).name if args.worker is None else args.worker
     site.worker(name)
     task = _task(app, site, args)
-    newest_tip(site)
     name, receipt = _give(site, task, name) if args.worker is not None else _give_to_anybody(site, task)
     result = receipt_result(receipt, name)
     if args.wait and receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
@@ -37,7 +36,8 @@ def _give(site: Site, task: str, name: str) -> tuple[str, Receipt]:
     with acting_for(site, name) as worker:
         _refuse_dirty(site, worker)
         text = _as_sent(site, worker, task)
-        return name, receipt_of(decide_and_run(site, name, ev.TaskGiven(site.now(), task, text)))
+        tip = newest_tip(site)
+        return name, receipt_of(decide_and_run(site, name, ev.TaskGiven(site.now(), task, text), tip))
 
 
 def _as_sent(site: Site, worker: Worker, task: str) -> str:

@@ -16,7 +16,7 @@ PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/",
 
 def is_ancestor(git: Git, cwd: str, ancestor: str, descendant: str) -> bool:
     """Whether `descendant` contains `ancestor`; a commit contains itself."""
-    return git.ask(cwd, "merge-base", "--is-ancestor", ancestor, descendant) is not None
+    return ancestor == descendant or git.ask(cwd, "merge-base", "--is-ancestor", ancestor, descendant) is not None
 
 
 def is_on_branch(git: Git, repository: str, branch: str, sha: str) -> bool:
