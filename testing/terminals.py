@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from llmc.tmux.server import Tmux
 from testing.waiting import wait_until
 
 SOCKET = "llmc-test"
+TMUX = shutil.which("tmux") or "tmux"
+"""By its path: a test may have left a PATH that leads nowhere."""
 SIZE = (120, 30)
 
 
@@ -40,10 +43,10 @@ def end_servers(directory: str) -> list[str]:
 
 def _end(socket: Path) -> bool:
     pid = subprocess.run(
-        ["tmux", "-S", str(socket), "display-message", "-p", "#{pid}"], capture_output=True, text=True, check=False
+        [TMUX, "-S", str(socket), "display-message", "-p", "#{pid}"], capture_output=True, text=True, check=False
     ).stdout.strip()
     if not pid:
         return False
-    subprocess.run(["tmux", "-S", str(socket), "kill-server"], capture_output=True, check=False)
+    subprocess.run([TMUX, "-S", str(socket), "kill-server"], capture_output=True, check=False)
     wait_until(lambda: not is_running(int(pid)))
     return True

@@ -72,7 +72,8 @@ def test_a_crash_on_its_own_counts_and_keeps_the_last_words(story: Story) -> Non
     assert story.try_llmc("start", "--worker", "adam", "--prompt", script("crash 3")).code in (0, 4)
     crashed = story.wait("adam", Work.WORKING, Session.CRASHED)
     assert crashed.crash_count == 1
-    assert crashed.evidence.detail == "the agent crashed (exit code 3): demo agent crashed on request"
+    (ended,) = story.events("adam", "process.exit")
+    assert ended.detail == "the agent crashed (exit code 3): demo agent crashed on request"
 
 
 def test_closing_the_agent_is_not_a_crash(story: Story) -> None:

@@ -7,10 +7,11 @@ import os
 import signal
 from pathlib import Path
 
+from llmc.care.reports import BATCH
 from llmc.care.worker import REPORTS_AT_ONCE
 from llmc.daemon.daemon import AT_ONCE
 from llmc.model import Turn, Work
-from llmc.observe.reports import BATCH, has_reports
+from llmc.observe.reports import has_reports
 from testing.story import Story, end_abruptly
 
 FLOOD = 10_000

@@ -203,7 +203,7 @@ def test_what_cannot_be_taken_back_for_want_of_room_is_told_and_done_later(world
     assert (world.source / "README").read_text() == "small\n"
     told = accept_twice_on_a_small_disk(world, tmp_path, "0k")
     assert "could not be taken back yet" in told["first"], told
-    assert "no space left on device" in told["first"]
+    assert "No space left on device" in told["first"]
     assert "was cut short" in told["status"]
     assert (told["after"], told["subject"], told["README"]) == ("", "Add a\n", "small\n")
     assert is_settled(world)
