@@ -116,7 +116,7 @@ ALTERNATIVES = {
 }
 
 NOTE = (
-    "The state is one file that a person can read and mend. Every change writes all of it, checks all of it before that"
+    "The state is one file that a person can read and fix. Every change writes all of it, checks all of it before that"
     " and keeps the one before, which is why it is slower than one row of a database where there are many workers."
 )
 

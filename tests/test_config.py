@@ -343,7 +343,7 @@ def test_one_mistake_is_told_with_its_line_and_the_way_out(more, line, what, hin
         (
             "a = " + "[" * 100_000,
             "config.toml: it is not valid TOML: brackets are nested too deeply",
-            "mend the file in an editor",
+            "fix the file in an editor",
         ),
     ],
 )

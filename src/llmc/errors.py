@@ -1,4 +1,4 @@
-"""What can go wrong in a way that a user can understand and mend."""
+"""What can go wrong in a way that a user can understand and fix."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ class LlmcError(Exception):
         self.hint = hint
 
 
-class WrongWordsError(LlmcError):
+class InvalidUsageError(LlmcError):
     """The command line itself does not make sense."""
 
     exit_code = 2

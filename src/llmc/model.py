@@ -157,7 +157,7 @@ class Worker:
     reviewed: Reviewed | None = None
     """None when nobody has looked at work of this task yet."""
     resume_work: Work | None = None
-    """What to return to when the error is mended or the rebase is over."""
+    """What to return to when the error is fixed or the rebase is over."""
     reports_events: bool = False
     """Whether this agent was seen to report its own events."""
     launch: str = ""

@@ -248,7 +248,7 @@ def test_nobody_is_asked_where_nobody_can_answer(place):
         said = place.llmc.run(verb, "adam", stdin=b"y\n", check=False)
         assert wrong_about(said, 1) == []
         assert "adam has commits that are not merged; nothing was" in said.err
-        assert "say --yes" in said.err
+        assert "pass --yes" in said.err
 
 
 # --- text that a terminal would act upon ------------------------------------------------------------

@@ -17,7 +17,7 @@ import pytest
 
 from llmc.cli.command_table import COMMANDS
 from llmc.cli.failures import tell
-from llmc.errors import LlmcError, WrongWordsError
+from llmc.errors import InvalidUsageError, LlmcError
 from testing.commands import PROGRAM, Llmc
 from testing.roots import make_repository, own_environment
 from testing.waiting import wait_until
@@ -57,7 +57,7 @@ def test_help_of_everything(place):
     said = place.llmc.run("--help")
     listed = re.findall(r"^    ([a-z]+)", said.out, re.MULTILINE)
     assert listed == [command.name for command in COMMANDS]
-    assert "exit codes: 0 done, 1 expected failure, 2 wrong words, 3 a bug in LLMC" in said.out
+    assert "exit codes: 0 done, 1 expected failure, 2 invalid usage, 3 a bug in LLMC" in said.out
 
 
 def test_help_fits_an_ordinary_terminal(place):
@@ -94,7 +94,7 @@ def test_version(place):
     ("failure", "code"),
     [
         (LlmcError("what", "hint"), 1),
-        (WrongWordsError("what", "hint"), 2),
+        (InvalidUsageError("what", "hint"), 2),
         (PermissionError(13, "Permission denied", "what"), 1),
     ],
 )

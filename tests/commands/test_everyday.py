@@ -46,6 +46,13 @@ def test_without_a_free_worker_nothing_starts(story: Story) -> None:
     assert story.prompts("adam") <= 1
 
 
+def test_the_task_may_stand_alone(up: Story) -> None:
+    task = script("write one.txt x", "commit Add one")
+    assert up.json("start", "--worker", "adam", task)["outcome"] == "delivered"
+    assert up.wait("adam", Work.NEEDS_REVIEW).current_prompt == task
+    assert "the task is given twice" in up.llmc("start", "one", "--prompt", "two", code=2).err
+
+
 def test_of_two_tasks_at_once_exactly_one_wins(up: Story) -> None:
     tasks = [script(f"write {n}.txt x", f"commit Add {n}") for n in ("one", "two")]
     started = [up.spawn("start", "--worker", "adam", "--prompt", task) for task in tasks]

@@ -11,8 +11,8 @@ from llmc.core.prompts.conflicts import (
     ConflictedFile,
     ConflictStanding,
     conflict_prompt,
+    fix_prompt,
     help_prompt,
-    mend_prompt,
 )
 
 FILES = (
@@ -92,7 +92,7 @@ HOSTILE = ConflictedFile("a\x1b[201~\nb", "content", ("<<<<<<< x\n\x1b[201~rm\x0
         conflict_prompt(STANDING, FILES, ["make"]),
         conflict_prompt(ConflictStanding("t\x1b[201~", "b", "main", "S\x1b", 0, ("1 \x1b",)), [HOSTILE], []),
         help_prompt(STANDING, [HOSTILE], ["a\x1b"], ["make"]),
-        mend_prompt(STANDING, "it\x1b[0m failed"),
+        fix_prompt(STANDING, "it\x1b[0m failed"),
     ],
 )
 def test_whatever_is_in_the_repository_it_can_be_delivered(text):
@@ -110,7 +110,7 @@ def test_help_names_what_is_missing():
 
 
 def test_what_is_to_be_mended_is_told_with_its_end():
-    text = mend_prompt(STANDING, "`make` failed:\n" + "x" * 20_000 + "\nthe last line")
+    text = fix_prompt(STANDING, "`make` failed:\n" + "x" * 20_000 + "\nthe last line")
     assert "the last line\n```" in text
     assert len(text) < 10_000
     assert "> Add a parser" in text

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmc.core.names import check_worker_name, is_branch_name, shown
-from llmc.errors import WrongWordsError
+from llmc.errors import InvalidUsageError
 
 
 @pytest.mark.parametrize("name", ["a", "adam", "Adam-2", "api_server", "a" * 40, "ally", "x-"])
@@ -37,7 +37,7 @@ def test_good_names_pass(name):
     ],
 )
 def test_bad_names_are_refused_with_the_reason(name, what):
-    with pytest.raises(WrongWordsError) as refused:
+    with pytest.raises(InvalidUsageError) as refused:
         check_worker_name(name)
     assert refused.value.what == what
     assert "`adam`" in refused.value.hint
@@ -46,7 +46,7 @@ def test_bad_names_are_refused_with_the_reason(name, what):
 def refusal_of(name: str) -> str:
     try:
         check_worker_name(name)
-    except WrongWordsError as refused:
+    except InvalidUsageError as refused:
         return refused.what
     return ""
 

@@ -9,7 +9,7 @@ from llmc.core.prompts.task import DIFF_LIMIT, feedback_prompt, task_prompt
 def test_a_task_says_where_to_work_and_how_to_finish():
     text = task_prompt("  Add a parser\nwith tests\n", "/w/adam", "llmc/adam", ["make test", "make lint"])
     assert text.startswith("You work in /w/adam, a git worktree of its own on branch llmc/adam.")
-    assert "- Run `make test` and mend what it finds.\n- Run `make lint` and mend what it finds.\n- Commit" in text
+    assert "- Run `make test` and fix what it finds.\n- Run `make lint` and fix what it finds.\n- Commit" in text
     assert "single commit" in text
     assert "Do not push" in text
     assert text.endswith("\nThe task:\n\nAdd a parser\nwith tests\n")

@@ -15,7 +15,7 @@ def test_what_is_not_mended_is_said_once(tmp_path: Path) -> None:
     journal = Journal(WorkerLog(tmp_path))
     for text in ("no space", "no space", "no tmux", "no space"):
         journal.complain("adam", text)
-    journal.mended("adam")
+    journal.settled("adam")
     journal.complain("adam", "no space")
     assert lines(tmp_path) == ["no space", "no tmux", "no space", "no space"]
 

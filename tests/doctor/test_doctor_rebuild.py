@@ -40,7 +40,7 @@ def test_nobody_to_ask(root, adam, capsys):
     said = capsys.readouterr()
     assert "adam: idle" in said.out
     assert "state.json is fine, though" in said.out
-    assert "hint: say --yes" in said.err
+    assert "hint: pass --yes" in said.err
     assert Path(root.path, "state.json").read_bytes() == before
 
 

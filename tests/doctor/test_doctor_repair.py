@@ -67,7 +67,7 @@ def test_without_anybody_to_ask_nothing_is_changed(root, adam, git, capsys):
     assert main(["--root", root.path, "doctor", "--repair"]) == 1
     said = capsys.readouterr()
     assert "make adam's worktree again from its branch" in said.out
-    assert "hint: say --yes" in said.err
+    assert "hint: pass --yes" in said.err
     assert not Path(adam.worktree_path).exists()
 
 

@@ -15,7 +15,7 @@ from llmc.config import BUILT_IN_AGENTS, AgentOptions, ConfigError, load_config,
 from llmc.config.edit import EditError, value_at, with_table, with_value, without_table
 from llmc.config.literals import key_literal, literal
 from llmc.core.setting import settings_of
-from llmc.errors import WrongWordsError
+from llmc.errors import InvalidUsageError
 from llmc.store.config_file import default_config_text, get_value, remove_worker_table, set_value, set_worker_table
 from llmc.store.lock import DiskError, FileLock
 
@@ -302,7 +302,7 @@ def test_what_cannot_be_changed_safely_is_refused():
     ],
 )
 def test_what_is_wrong_is_refused_before_anything_is_written(path, name, text, what, hint):
-    with pytest.raises(WrongWordsError) as refused:
+    with pytest.raises(InvalidUsageError) as refused:
         set_value(path, name, text)
     assert (refused.value.what, refused.value.hint) == (what, hint)
     assert path.read_text() == TEXT
@@ -311,7 +311,7 @@ def test_what_is_wrong_is_refused_before_anything_is_written(path, name, text, w
 def test_a_file_with_several_mistakes_is_mended_key_by_key(path):
     path.write_text('[repo]\nsource = "x"\nbranch = ""\n')
     set_value(path, "repo.source", "/src")
-    with pytest.raises(WrongWordsError):
+    with pytest.raises(InvalidUsageError):
         set_value(path, "repo.branch", "")
     with pytest.raises(ConfigError) as refused:
         get_value(path, "repo.source")

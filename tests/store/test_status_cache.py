@@ -45,7 +45,7 @@ class Heard:
     def complain(self, about: str, text: str, /) -> None:
         self.complaints.append(text)
 
-    def mended(self, about: str, /) -> None:
+    def settled(self, about: str, /) -> None:
         self.right_again.append(about)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from llmc.core.names import name_problem
-from llmc.errors import WrongWordsError
+from llmc.errors import InvalidUsageError
 from llmc.root import Root
 from llmc.store.terminals import KnownTerminal, NameTakenError, Terminals, UnknownTerminalError
 
@@ -40,7 +40,7 @@ def test_a_record_is_read_back_and_gone_with_all_its_files(terminals: Terminals)
     "name", ["", "a b", "a/b", "..", "../x", "1a", "-x", "a;b", "a\nb", "ü", "x" * 41, "a\x1b[31m"]
 )
 def test_bad_names_are_refused(terminals: Terminals, name: str) -> None:
-    with pytest.raises(WrongWordsError) as refused:
+    with pytest.raises(InvalidUsageError) as refused:
         terminals.require_free(name)
     assert refused.value.what.isprintable()
     with pytest.raises(UnknownTerminalError):

@@ -42,6 +42,7 @@ def agent() -> Agent:
         "aider",
         launch,
         load_pack("aider"),
+        install="pip install aider-chat",
         own_commands="/!{",
         shielded="/!{",
         interrupt_keys=("C-c",),

@@ -57,6 +57,8 @@ class Agent:
     name: str
     launch: Callable[[LaunchOrder], Launch]
     pack: Pack
+    install: str = ""
+    """The command that installs its program, for people; empty where nobody has told."""
     screen_unknown: bool = False
     """Nobody has told how its screen looks, but it reports: where no input line is found, its reports alone count."""
     translate: Callable[[Mapping[str, object]], Report | None] = read_report

@@ -84,6 +84,7 @@ def agent() -> Agent:
         "claude",
         launch,
         load_pack("claude"),
+        install="npm install -g @anthropic-ai/claude-code",
         translate=hooks.read_hooks(READERS),
         own_commands="/!",
         shielded="/!",

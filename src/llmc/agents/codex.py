@@ -96,6 +96,7 @@ def agent() -> Agent:
         "codex",
         launch,
         load_pack("codex"),
+        install="npm install -g @openai/codex",
         translate=hooks.read_hooks(READERS),
         own_commands="/!",
         shielded="/",

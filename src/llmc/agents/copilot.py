@@ -96,6 +96,7 @@ def agent() -> Agent:
         "copilot",
         launch,
         load_pack("copilot"),
+        install="npm install -g @github/copilot",
         translate=hooks.read_hooks(READERS),
         own_commands="/!",
         shielded="/",

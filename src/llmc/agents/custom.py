@@ -38,6 +38,7 @@ def with_options(agent: Agent, options: AgentOptions, packs: str = "") -> Agent:
         agent,
         launch=lambda order: _launch(agent, options, order),
         pack=load_pack(options.pack, packs) if options.pack else agent.pack,
+        install=agent.install if options.command is None else "",
         screen_unknown=unknown,
         translate=lambda data: read_report(data) or agent.translate(data),
         clear=agent.clear if options.clear is None else options.clear,

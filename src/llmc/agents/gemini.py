@@ -108,6 +108,7 @@ def agent() -> Agent:
         "gemini",
         launch,
         load_pack("gemini"),
+        install="npm install -g @google/gemini-cli",
         translate=hooks.read_hooks(READERS),
         reports_events=True,
         reports_start=True,

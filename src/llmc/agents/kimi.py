@@ -113,6 +113,7 @@ def agent() -> Agent:
         "kimi",
         launch,
         load_pack("kimi"),
+        install="npm install -g @moonshot-ai/kimi-code",
         translate=hooks.read_hooks(READERS),
         own_commands="/!",
         shielded="/",

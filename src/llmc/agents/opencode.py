@@ -81,6 +81,7 @@ class Edition:
     name: str
     variables: str
     """How the names of its environment variables begin."""
+    package: str
     settings: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     patience_secs: float = 120.0
 
@@ -109,6 +110,7 @@ class Edition:
             self.name,
             self.launch,
             load_pack(self.name),
+            install=f"npm install -g {self.package}",
             clear="/new",
             interrupt_keys=("Escape", "Escape"),
             reports_events=True,
@@ -119,10 +121,10 @@ class Edition:
         )
 
 
-OPENCODE = Edition("opencode", "OPENCODE")
+OPENCODE = Edition("opencode", "OPENCODE", "opencode-ai")
 # Its snapshots, copies of the whole worktree after each step, keep it busy; LLMC has backups of its own.
 # It needs twenty seconds of a processor to start, of which a busy machine may give it a sixth.
-KILO = Edition("kilo", "KILO", MappingProxyType({"snapshot": False}), patience_secs=180.0)
+KILO = Edition("kilo", "KILO", "@kilocode/cli", MappingProxyType({"snapshot": False}), patience_secs=180.0)
 
 
 def agent() -> Agent:

@@ -85,6 +85,7 @@ def agent() -> Agent:
         "pi",
         launch,
         load_pack("pi"),
+        install="npm install -g @mariozechner/pi-coding-agent",
         own_commands="/!",
         clear="/new",
         reports_events=True,

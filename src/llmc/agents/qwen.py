@@ -70,6 +70,7 @@ def agent() -> Agent:
         "qwen",
         launch,
         load_pack("qwen"),
+        install="npm install -g @qwen-code/qwen-code",
         translate=hooks.read_hooks(READERS),
         own_commands="/",
         reports_events=True,

@@ -161,15 +161,13 @@ COMMANDS = (
         "start",
         "give an idle worker a task",
         (
-            'llmc start --prompt "Add a login page"',
+            'llmc start "Add a login page"',
             "llmc start --worker adam --prompt-file task.md",
             "llmc start - < task.md",
         ),
         (
-            word("source", metavar="-", nargs="?", help="read the task from standard input"),
-            word(
-                "--worker", metavar="W", type=some_name, help="this worker (default: the one that is idle for longest)"
-            ),
+            word("source", metavar="TEXT", nargs="?", help="the task; - reads it from standard input"),
+            word("--worker", metavar="W", type=some_name, help="this worker (default: the longest idle one)"),
             word("--prompt", metavar="T", help="the task"),
             word("--prompt-file", metavar="F", type=some_path, help="the task is in this file"),
             word("--template", metavar="NAME", type=some_name, help="the task is ROOT/templates/NAME.md"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from llmc.cli.command import Command
 
 EXIT_CODES = (
-    "exit codes: 0 done, 1 expected failure, 2 wrong words, 3 a bug in LLMC, 4 delivery unknown, 130 interrupted"
+    "exit codes: 0 done, 1 expected failure, 2 invalid usage, 3 a bug in LLMC, 4 delivery unknown, 130 interrupted"
 )
 FIRST_STEPS = """\
 example:

@@ -32,9 +32,9 @@ def run(argv: list[str]) -> int:
 
 def _run(argv: list[str]) -> int:
     if not argv:
-        from llmc.errors import WrongWordsError
+        from llmc.errors import InvalidUsageError
 
-        raise WrongWordsError("no command was given", FIRST)
+        raise InvalidUsageError("no command was given", FIRST)
     args = make_parser(_own_name()).parse_args(argv)
     from llmc.cli.render import show_result
 

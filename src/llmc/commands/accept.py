@@ -17,7 +17,7 @@ from llmc.core.landing.plan import AcceptPlan, MakeCommit
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import MergeWork
 from llmc.daemon.process import running_daemon
-from llmc.errors import LlmcError, WrongWordsError
+from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.clone import peek_source
 from llmc.model import Worker
 from llmc.perform.accept import plan_for
@@ -32,7 +32,7 @@ def run(app: App, args: Namespace) -> Result:
     names = [reviewed_or_named(site, name) for name in dict.fromkeys(args.names or [None])]
     if len(names) > 1 and (args.message is not None or args.tree is not None):
         what = "message cannot be that of several commits" if args.tree is None else "tree cannot be that of several"
-        raise WrongWordsError(f"one {what}", "accept them one by one")
+        raise InvalidUsageError(f"one {what}", "accept them one by one")
     wanted = MergeWork(args.message, args.changed, args.tree)
     act = _foresee if args.dry_run else _accept
     result = act(site, names[0], wanted) if len(names) == 1 else _all(act, site, names, wanted)

@@ -35,13 +35,15 @@ def run(app: App, args: Namespace) -> Result:
     brings_up = running_daemon(site.root) is not None
     then = "the daemon brings it up" if brings_up else "bring it up with `llmc up`"
     data = {"name": worker.name, "branch": worker.branch, "worktree_path": worker.worktree_path, "agent": agent}
-    return Result(f"added {worker.name} ({agent}) in {worker.worktree_path}; {then}{_note(site, agent)}", data)
+    return Result(f"added {worker.name} ({agent}) in {worker.worktree_path}; {then}{_note(site, worker)}", data)
 
 
-def _note(site: Site, agent: str) -> str:
-    """It may be installed later: until then the worker is of no use."""
-    found = look_at_agent(site.host, site.root, site.config, agent)
-    return "" if found.installed else f"\nnote: {found.program} is not installed; {agent} needs it before `llmc up`"
+def _note(site: Site, worker: Worker) -> str:
+    found = look_at_agent(site.host, site.root, site.config, worker.agent)
+    if found.installed:
+        return ""
+    how = f": {found.install}" if found.install else ""
+    return f"\nnote: {found.program} is not installed. Worker {worker.name} cannot start until it is{how}"
 
 
 def make_worker(site: Site, args: Namespace, agent: str) -> Worker:

@@ -11,7 +11,7 @@ from llmc.commands.shared.result import Result
 from llmc.config import Config, load_config
 from llmc.config.keys import split_key
 from llmc.config.settings import find_option
-from llmc.errors import WrongWordsError
+from llmc.errors import InvalidUsageError
 from llmc.root import Root
 from llmc.store.config_file import get_value, set_value
 
@@ -36,7 +36,7 @@ def _check_words(args: Namespace) -> None:
     wanted = len(FORMS[args.action].split()) - 1
     if given != wanted:
         amount = "missing" if given < wanted else "too many"
-        raise WrongWordsError(f"a word is {amount}", f"say `llmc config {FORMS[args.action]}`")
+        raise InvalidUsageError(f"a word is {amount}", f"say `llmc config {FORMS[args.action]}`")
 
 
 def _check_packs(root: Root, config: Config) -> None:

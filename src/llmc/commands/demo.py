@@ -14,7 +14,7 @@ from llmc.app import App
 from llmc.commands.shared.result import Result
 from llmc.commands.status import status_document, status_text
 from llmc.demo.story import EXPECTED_SUBJECTS, FEEDBACK, SAMPLE_FILES, TASKS
-from llmc.errors import LlmcError, WrongWordsError
+from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.runner import Git
 from llmc.host.base import Host
 from llmc.host.watch import open_watch, wait_for_change
@@ -27,7 +27,7 @@ WAIT_SECS = 90.0
 
 def run(app: App, args: Namespace) -> Result:
     if not 0.1 <= args.speed <= 100:
-        raise WrongWordsError("--speed is a number from 0.1 to 100", "such as --speed 2")
+        raise InvalidUsageError("--speed is a number from 0.1 to 100", "such as --speed 2")
     place = Path(tempfile.mkdtemp(prefix="llmc-demo-"))
     show = Show(app, app.host(), place, args.speed)
     try:

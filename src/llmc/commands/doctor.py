@@ -11,13 +11,13 @@ from llmc.app import App
 from llmc.commands.shared.doctor_report import report
 from llmc.commands.shared.result import Result
 from llmc.doctor.checks import look_twice
-from llmc.errors import WrongWordsError
+from llmc.errors import InvalidUsageError
 from llmc.root import Root, RootMissingError
 
 
 def run(app: App, args: Namespace) -> Result:
     if sum((args.repair, args.rebuild, args.agents)) > 1:
-        raise WrongWordsError("these are three different things", "say one of --repair, --rebuild and --agents")
+        raise InvalidUsageError("these are three different things", "say one of --repair, --rebuild and --agents")
     root = named_root(app)
     if args.agents:
         from llmc.commands.shared.doctor_agents import try_agents

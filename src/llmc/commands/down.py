@@ -32,7 +32,7 @@ def run(app: App, args: Namespace) -> Result:
     workers = _workers(site, force=args.force)
     busy = [name for name, worker in workers.items() if worker.turn is Turn.OPEN]
     if busy and not args.force and not _agreed(app, busy, args):
-        raise LlmcError(f"{', '.join(busy)} would be interrupted; nothing was stopped", "say --yes or --force")
+        raise LlmcError(f"{', '.join(busy)} would be interrupted; nothing was stopped", "pass --yes or --force")
     site.panes()
     daemon = running_daemon(site.root)
     if daemon is not None:

@@ -24,7 +24,7 @@ def run(app: App, args: Namespace) -> Result:
     gone = {name: loss.not_kept for name, loss in losses.items() if loss.not_kept}
     losing = {name: loss.words or loss.not_kept for name, loss in losses.items() if loss.words or loss.not_kept}
     if losing and not app.console.confirm(f"{_listed(losing)}. Remove them? {_promise(gone)}"):
-        raise LlmcError(f"{_listed(losing)}; nothing was removed", f"say --yes to remove them. {_promise(gone)}")
+        raise LlmcError(f"{_listed(losing)}; nothing was removed", f"pass --yes to remove them. {_promise(gone)}")
     foreign = "".join(note_of_foreign(site, site.worker(name)) for name in names)
     site.panes()
     for name in names:

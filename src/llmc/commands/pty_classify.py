@@ -12,7 +12,7 @@ from llmc.app import App
 from llmc.commands.shared.pty_place import root_of
 from llmc.commands.shared.result import Result
 from llmc.core.screen.classify import Pack, ScreenReading, read_screen, screen_of
-from llmc.errors import LlmcError, WrongWordsError
+from llmc.errors import InvalidUsageError, LlmcError
 from llmc.root import RootMissingError
 
 SHOWN = ("state", "detail", "confidence", "cue", "pack", "summary", "actions_needed")
@@ -32,7 +32,7 @@ def _pack(app: App, args: Namespace) -> Pack:
         return load_pack(args.cli, directory)
     if args.command:
         return pack_for_command(args.command, directory)
-    raise WrongWordsError("it is not said whose screen this is", "name its CLI: --cli claude")
+    raise InvalidUsageError("it is not said whose screen this is", "name its CLI: --cli claude")
 
 
 def _own_packs(app: App) -> str:

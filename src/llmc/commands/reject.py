@@ -14,7 +14,7 @@ from llmc.core.delivery.text_limits import check_text
 from llmc.core.display import plain
 from llmc.core.lifecycle import events as ev
 from llmc.core.prompts.task import feedback_prompt
-from llmc.errors import WrongWordsError
+from llmc.errors import InvalidUsageError
 from llmc.git.history import diff_text
 from llmc.model import Worker
 from llmc.observe.branches import work_span
@@ -46,7 +46,7 @@ def _worker_and_words(site: Site, words: list[str], file: str | None) -> tuple[s
     """`reject MESSAGE`, `reject WORKER MESSAGE`, `reject WORKER --file F`."""
     workers = site.ledger.load().workers
     if len(words) > 2:
-        raise WrongWordsError("the feedback has to be one word or in quotes", 'say llmc reject WORKER "feedback"')
+        raise InvalidUsageError("the feedback has to be one word or in quotes", 'say llmc reject WORKER "feedback"')
     if len(words) == 2:
         return words[0], words[1]
     if len(words) == 1 and (words[0] in workers or file is not None):

@@ -18,7 +18,9 @@ def run(app: App, args: Namespace) -> Result:
     with acting_for(site, args.worker) as worker:
         loss, foreign = find_loss(site, worker).words, note_of_foreign(site, worker)
         if loss and not app.console.confirm(f"{worker.name} has {loss}. Reset it? A backup is kept."):
-            raise LlmcError(f"{worker.name} has {loss}; nothing was changed", "say --yes to reset it; a backup is kept")
+            raise LlmcError(
+                f"{worker.name} has {loss}; nothing was changed", "pass --yes to reset it; a backup is kept"
+            )
         settled = decide_and_run(site, worker.name, ev.ResetAsked(site.now()), newest_tip(site))
     if settled.refusal is not None:
         raise settled.refusal

@@ -12,7 +12,7 @@ from llmc.commands.shared.text_input import from_template, text_from
 from llmc.core.lifecycle import events as ev
 from llmc.core.prompts.task import task_prompt
 from llmc.core.tasks.pool import how_to_free, next_free
-from llmc.errors import IllegalEventError, LlmcError, WrongWordsError
+from llmc.errors import IllegalEventError, InvalidUsageError, LlmcError
 from llmc.git.repository import status
 from llmc.model import Outcome, Receipt, Worker
 from llmc.perform.steps import decide_and_run
@@ -68,13 +68,13 @@ def choose(site: Site, tried: frozenset[str] = frozenset()) -> Worker:
 
 
 def _task(app: App, site: Site, args: Namespace) -> str:
-    if args.source not in (None, "-"):
-        raise WrongWordsError(f"{args.source!r} is not understood here", 'give the task with --prompt "..."')
     given = [text for text in (args.source, args.prompt, args.prompt_file, args.template) if text is not None]
     if len(given) > 1:
-        raise WrongWordsError("the task is given twice", "say it once: --prompt, --prompt-file, --template or -")
+        raise InvalidUsageError(
+            "the task is given twice", "give it once: the text alone, --prompt, --prompt-file, --template or -"
+        )
     if args.set and args.template is None:
-        raise WrongWordsError("--set fills in a template, and there is none", "name it with --template NAME")
+        raise InvalidUsageError("--set fills in a template, and there is none", "name it with --template NAME")
     if args.template is not None:
         return from_template(site.root.inside("templates"), args.template, args.set)
     return text_from(args.source or args.prompt, args.prompt_file, environ=app.environ)

@@ -14,7 +14,7 @@ from llmc.commands.shared.result import Result
 from llmc.core.display import age
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.clocks import in_order
-from llmc.errors import LlmcError, WrongWordsError
+from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.backup import list_backups, make_backup, restore_backup, same_content
 from llmc.git.backup_record import Backup
 from llmc.host.faults import Moment, reached
@@ -43,7 +43,7 @@ def run(app: App, args: Namespace) -> Result:
     with acting_for(site, name) as worker:
         loss, foreign = find_loss(site, worker).words, note_of_foreign(site, worker)
         if loss and not app.console.confirm(f"{name} has {loss}. Put the backup in its place? A backup is kept."):
-            raise LlmcError(f"{name} has {loss}; nothing was changed", "say --yes; what it has now is backed up too")
+            raise LlmcError(f"{name} has {loss}; nothing was changed", "pass --yes; what it has now is backed up too")
         make_it_ours(site, worker)
         task = worker.current_prompt
         present = make_backup(site.git, worker.worktree_path, name, site.now(), reason="undo", task=task)
@@ -69,7 +69,7 @@ def _refuse_removed(site: Site, name: str) -> None:
 def _named(backups: tuple[Backup, ...], ending: str) -> Backup:
     matching = [backup for backup in backups if backup.ref.endswith(ending)]
     if len(matching) != 1:
-        raise WrongWordsError(f"{ending} names {len(matching)} backups", "`llmc undo --list` shows them")
+        raise InvalidUsageError(f"{ending} names {len(matching)} backups", "`llmc undo --list` shows them")
     return matching[0]
 
 

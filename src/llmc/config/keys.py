@@ -7,7 +7,7 @@ import tomllib
 
 from llmc.core.names import shown
 from llmc.core.schema import Key
-from llmc.errors import WrongWordsError
+from llmc.errors import InvalidUsageError
 
 _PART = r""""(?:\\.|[^"\\\n])*"|'[^'\n]*'|[A-Za-z0-9_-]+"""
 _PARTS = re.compile(_PART)
@@ -22,7 +22,7 @@ def split_key(dotted: str) -> tuple[str, ...]:
             return tuple(unquoted(part) for part in _PARTS.findall(dotted))
     except tomllib.TOMLDecodeError:
         pass
-    raise WrongWordsError(
+    raise InvalidUsageError(
         f"`{shown(dotted)}` is not the name of an option",
         "write it with dots, such as `repo.validate` or `workers.adam.model`",
     )

@@ -60,9 +60,9 @@ def _syntax_error(message: str, text: str, path: str) -> ConfigError:
     at = _AT.search(message)
     reason = shown(_AT.sub("", message), 200)
     if at is None:
-        return _failure(path, f"it is not valid TOML: {reason}", "mend the file in an editor")
+        return _failure(path, f"it is not valid TOML: {reason}", "fix the file in an editor")
     line, column = (int(at[1]), f", column {at[2]}") if at[1] else (text.rstrip().count("\n") + 1, "")
-    advice = f"mend line {line}{column}; text needs quotes, lists need brackets"
+    advice = f"fix line {line}{column}; text needs quotes, lists need brackets"
     return _failure(path, f"it is not valid TOML: {reason}", advice, line)
 
 

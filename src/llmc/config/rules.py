@@ -16,7 +16,7 @@ from llmc.core.lifecycle.policy import Policy
 from llmc.core.names import LONGEST_NAME, check_worker_name, name_problem, shown
 from llmc.core.schema import Key, MismatchError, Record, by_name
 from llmc.core.setting import settings_record
-from llmc.errors import WrongWordsError
+from llmc.errors import InvalidUsageError
 
 _IN_ORDER = (
     ("nudge_after_secs", "second_nudge_after_secs", "escalate_after_secs"),
@@ -58,7 +58,7 @@ def _read(raw: Mapping[str, object], notes: Notes) -> Config:
 def _worker_name_problem(name: str) -> Problem | None:
     try:
         check_worker_name(name)
-    except WrongWordsError as wrong:
+    except InvalidUsageError as wrong:
         return Problem(("workers", name), wrong.what, wrong.hint)
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from llmc.errors import WrongWordsError
+from llmc.errors import InvalidUsageError
 
 LONGEST_NAME = 40
 
@@ -28,7 +28,7 @@ def check_worker_name(name: str) -> None:
     """The name becomes a directory, a git branch and a tmux session, so it must be safe as all three."""
     problem = _RESERVED.get(name.lower()) or name_problem(name)
     if problem:
-        raise WrongWordsError(
+        raise InvalidUsageError(
             f"`{shown(name)}` cannot be a worker's name: {problem}",
             f"use 1 to {LONGEST_NAME} letters, digits, `-` or `_`, beginning with a letter, such as `adam` or `api-2`",
         )

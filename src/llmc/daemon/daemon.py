@@ -161,7 +161,7 @@ class Daemon:
             self._journal.complain(name, f"bug: {type(came).__name__}: {came}")
             raise came
         elif came not in (Cared.BUSY, Cared.WAITS):
-            self._journal.mended(name)
+            self._journal.settled(name)
             self._conflicts.changed({name})
 
     def _notice_upstream(self) -> None:
@@ -217,7 +217,7 @@ class Daemon:
             self._journal.complain(EVERYBODY, f"{broken.what} ({broken.hint})")
             return
         self._roster.update(state.workers)
-        self._journal.mended(EVERYBODY)
+        self._journal.settled(EVERYBODY)
         self._plan(state)
         self._follow_terminals(state.workers.values())
 
@@ -235,7 +235,7 @@ class Daemon:
     def _part_with(self, name: str) -> None:
         self._schedule.remove(name)
         self._rebases.pop(name, None)
-        self._journal.mended(name)
+        self._journal.settled(name)
         self._conflicts.changed({name})
 
     def _plan(self, state: State) -> None:

@@ -15,7 +15,7 @@ EVERYBODY = ""
 class Journal:
     """JSON lines in a file that is bounded by rotation.
 
-    What was last said of somebody is not said again and again, until it was mended in between.
+    What was last said of somebody is not said again and again, until it was fixed in between.
     """
 
     def __init__(self, log: WorkerLog, name: str = NAME) -> None:
@@ -35,7 +35,7 @@ class Journal:
         """Said each time: it happened each time."""
         self._write(EVERYBODY, text)
 
-    def mended(self, worker: str) -> None:
+    def settled(self, worker: str) -> None:
         self._said.pop(worker, None)
 
     def _write(self, worker: str, text: str) -> None:

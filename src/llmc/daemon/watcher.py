@@ -105,8 +105,8 @@ class Watcher:
         if self.journal.complain(about, text):
             self.show(f"warning: {text}")
 
-    def mended(self, about: str) -> None:
-        self.journal.mended(about)
+    def settled(self, about: str) -> None:
+        self.journal.settled(about)
 
     # --- the loop -------------------------------------------------------------------------------------
 
@@ -191,9 +191,9 @@ class Watcher:
             self.complain("forgetting", f"{unknown.what}; it is tried again with the next round")
             return
         self.left.clear()
-        self.mended("forgetting")
+        self.settled("forgetting")
         for name in gone:
-            self.mended(name)
+            self.settled(name)
             self.show(f"{name} is gone")
         if gone:
             self.loop.status_lines.moved()
@@ -214,7 +214,7 @@ class Watcher:
             self.settings_read = modified
             try:
                 self.config = load_config(self.root.config_file)
-                self.mended("settings")
+                self.settled("settings")
             except LlmcError as broken:
                 self.complain("settings", f"{broken.what}; the settings from before hold")
 
@@ -224,9 +224,9 @@ class Watcher:
             self.packs_read = stamp
             wrong = "; ".join(broken.what for broken in broken_packs(self.root.packs))
             if wrong:
-                self.complain("packs", f"{wrong}; it is not used until it is mended")
+                self.complain("packs", f"{wrong}; it is not used until it is fixed")
             else:
-                self.mended("packs")
+                self.settled("packs")
 
     def _servers(self) -> list[str]:
         subjects = self.loop.screens.readings.subjects.values()

@@ -18,7 +18,9 @@ from llmc.values import dataclass
 TOPIC = Topic("agents")
 
 MISSING = TOPIC.error(
-    "agent-missing", "the program of an agent is not installed; a warning while no worker uses it", "install {program}"
+    "agent-missing",
+    "the program of an agent is not installed; a warning while no worker uses it",
+    "install {program}",
 )
 UNKNOWN = TOPIC.error(
     "agent-unknown",
@@ -37,6 +39,8 @@ class AgentFacts:
     program: str = ""
     """Empty when nobody has described this agent."""
     installed: bool = False
+    install: str = ""
+    """The command that installs it; empty where nobody has told."""
     reports_start: bool = False
     """Whether it tells by itself that it is up."""
 
@@ -64,7 +68,7 @@ def look_at_agent(host: Host, root: Root, config: Config, name: str, workers: tu
         return AgentFacts(name, workers)
     agent = agent_named(name, config, root.packs)
     program = program_of(agent)
-    return AgentFacts(name, workers, program, host.which(program) is not None, agent.reports_start)
+    return AgentFacts(name, workers, program, host.which(program) is not None, agent.install, agent.reports_start)
 
 
 # --- judgement ------------------------------------------------------------------------------------
@@ -81,7 +85,8 @@ def judge(health: Health) -> Iterator[Finding]:
         elif not agent.installed:
             what = f"{agent.program}, which runs the agent {agent.name}, is not installed"
             severity = ERROR if users else WARNING
-            yield MISSING.finding(what, why, worker=worker, severity=severity, program=agent.program)
+            program = f"{agent.program}: `{agent.install}`" if agent.install else agent.program
+            yield MISSING.finding(what, why, worker=worker, severity=severity, program=program)
 
 
 def summary(health: Health) -> str:

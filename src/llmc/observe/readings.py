@@ -76,7 +76,7 @@ class Readings:
     ) -> None:
         self.subjects: Mapping[str, Subject] = {}
         self._complain = complaints.complain
-        self._mended = complaints.mended
+        self._settled = complaints.settled
         self._adviser = adviser
         self._stable_looks = stable_looks
         self.settle_secs = settle_secs
@@ -146,12 +146,12 @@ class Readings:
         there = [s for s in subjects if s.pane in panes and panes[s.pane].server_pid == s.server_pid]
         at = time.time()  # before the screens are read: what happens from now on, they may not show
         texts = tmux.captures([subject.pane for subject in there])
-        self._mended(subjects[0].server)
+        self._settled(subjects[0].server)
         seen = []
         for subject, text in zip(there, texts, strict=True):
             try:
                 seen.append(self._see(subject, panes[subject.pane], text, at))
-                self._mended(_eyes(subject))
+                self._settled(_eyes(subject))
             except LlmcError as broken:
                 self._complain(_eyes(subject), f"{subject.name}: {broken.what}")
         return seen

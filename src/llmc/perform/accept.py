@@ -252,7 +252,7 @@ def _validate(site: Site, worker: Worker, step: Validate, made: str) -> None:
         _drop_changes(site, worker, shown)
         raise ValidationFailedError(
             f"the checks changed what they were to check: {', '.join(changed[:5])}",
-            f"`llmc reject {worker.name} ...` lets the agent commit that, or mend the check",
+            f"`llmc reject {worker.name} ...` lets the agent commit that, or fix the check",
         )
     reached(Moment.ACCEPT_VALIDATED)
 

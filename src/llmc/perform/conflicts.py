@@ -10,8 +10,8 @@ from llmc.core.prompts.conflicts import (
     ConflictedFile,
     ConflictStanding,
     conflict_prompt,
+    fix_prompt,
     help_prompt,
-    mend_prompt,
 )
 from llmc.errors import LlmcError
 from llmc.git.clone import UPSTREAM
@@ -103,7 +103,7 @@ def check_resolution(site: Site, worker: Worker, step: Step) -> ev.ResolutionChe
         return ev.ResolutionChecked(site.now(), step.id)
     standing = ConflictStanding(worker.current_prompt, worker.branch, site.config.repo.branch)
     in_short = problem.splitlines()[0].rstrip(":")
-    request = mend_prompt(standing, problem) if site.agent_of(worker).takes_prose else ""
+    request = fix_prompt(standing, problem) if site.agent_of(worker).takes_prose else ""
     return ev.ResolutionChecked(site.now(), step.id, in_short, request)
 
 

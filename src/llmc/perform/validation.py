@@ -30,5 +30,5 @@ def validate(site: Site, worktree: str, commands: tuple[str, ...], timeout_secs:
             said = (done.text + done.err.decode("utf-8", "replace")).strip().splitlines()[-SHOWN_LINES:]
             raise ValidationFailedError(
                 f"`{command}` failed with exit code {done.code}:\n" + "\n".join(f"  {line}" for line in said),
-                "send the work back with `llmc reject`, or mend the check",
+                "send the work back with `llmc reject`, or fix the check",
             )

@@ -74,7 +74,7 @@ def decode(data: object, *, source: str = "state.json") -> State:
 
 
 def parse(data: object, *, source: str = "state.json") -> State:
-    """As `decode`, but lets pass what only contradicts itself, so that it can be mended."""
+    """As `decode`, but lets pass what only contradicts itself, so that it can be fixed."""
     try:
         return _STATE.read(_migrate(data, source))
     except MismatchError as wrong:

@@ -19,7 +19,7 @@ from llmc.config.settings import find_option, options_inside
 from llmc.config.suggest import advice_for, known_beside
 from llmc.config.value_types import typed
 from llmc.core.setting import Setting
-from llmc.errors import WrongWordsError
+from llmc.errors import InvalidUsageError
 from llmc.host.atomic import write_atomically
 from llmc.model import Json
 from llmc.store.lock import FileLock, disk_errors
@@ -131,16 +131,16 @@ def _find(name: str) -> tuple[tuple[str, ...], Setting]:
         return key, about
     inside = options_inside(key)
     if inside:
-        raise WrongWordsError(f"`{dotted(key)}` is a table of options", f"name one of them: {', '.join(inside)}")
-    raise WrongWordsError(f"there is no option `{dotted(key)}`", advice_for(key, known_beside(key)))
+        raise InvalidUsageError(f"`{dotted(key)}` is a table of options", f"name one of them: {', '.join(inside)}")
+    raise InvalidUsageError(f"there is no option `{dotted(key)}`", advice_for(key, known_beside(key)))
 
 
 def _refuse_new_problems(before: Mapping[str, object], after: Mapping[str, object], key: tuple[str, ...]) -> None:
-    """A file that is wrong elsewhere can still be mended key by key."""
+    """A file that is wrong elsewhere can still be fixed key by key."""
     old = examine(before)[1]
     for problem in examine(after)[1]:
         if problem not in old or problem.key[: len(key)] == key:
-            raise WrongWordsError(f"{problem.what}; nothing was changed", problem.advice)
+            raise InvalidUsageError(f"{problem.what}; nothing was changed", problem.advice)
 
 
 def _plain(value: object) -> Json:

@@ -51,7 +51,7 @@ class Complaints(Protocol):
 
     def complain(self, about: str, text: str, /) -> object: ...
 
-    def mended(self, about: str, /) -> None: ...
+    def settled(self, about: str, /) -> None: ...
 
 
 class Silence:
@@ -59,7 +59,7 @@ class Silence:
 
     def complain(self, about: str, text: str, /) -> None: ...
 
-    def mended(self, about: str, /) -> None: ...
+    def settled(self, about: str, /) -> None: ...
 
 
 class CacheUnreadableError(LlmcError):
@@ -138,7 +138,7 @@ class StatusCache:
             self._complaints.complain(NAME, f"{NAME} was not written: {error}; it is tried again with the next change")
         else:
             self._pending.clear()
-            self._complaints.mended(NAME)
+            self._complaints.settled(NAME)
 
     def _write_rows(self) -> None:
         if not self.path.exists():

@@ -76,7 +76,7 @@ def _what_is_wrong(name: str, directory: str) -> PackError | None:
     except PackError as broken:
         return broken
     return (
-        PackError(f"{name}: {wrong}", "record the screen again, or mend the cue: see docs/packs.md") if wrong else None
+        PackError(f"{name}: {wrong}", "record the screen again, or fix the cue: see docs/packs.md") if wrong else None
     )
 
 

@@ -24,7 +24,9 @@ def rebuild(app: App, root: Root) -> Result:
     found = [rebuilt(remains, time.time()) for remains in find_remains(site).values()]
     app.console.say("\n".join([*_table(found), *_warning(root)]))
     if not app.console.can_ask:
-        raise NobodyToAskError("nobody can be asked here; nothing was changed", "say --yes to save this")
+        raise NobodyToAskError(
+            "this needs a confirmation and there is no terminal; nothing was changed", "pass --yes to save this"
+        )
     if not app.console.confirm("Save this as the state? What is there now is kept aside."):
         raise LlmcError("nothing was changed", "`llmc doctor --repair` may restore the backup")
     workers = [each.worker for each in found]

@@ -48,7 +48,10 @@ def context_for(app: App, root: Root) -> RepairContext:
 def _agreed(app: App, planned: Sequence[Repair]) -> bool:
     app.console.say("\n".join(["this can be repaired:", *(f"  {each.words}" for each in planned)]))
     if not app.console.can_ask:
-        raise NobodyToAskError("nobody can be asked here; nothing was changed", "say --yes to repair all of this")
+        raise NobodyToAskError(
+            "this needs a confirmation and there is no terminal; nothing was changed",
+            "pass --yes to repair all of this",
+        )
     return app.console.confirm("Repair it?")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from llmc.core.delivery.text_limits import MAX_BYTES, check_text
-from llmc.errors import LlmcError, WrongWordsError
+from llmc.errors import InvalidUsageError, LlmcError
 from llmc.host.terminal import run_in_terminal
 
 EDITOR_NOTE = "# Write the text above this line; lines that begin with # are left out.\n"
@@ -19,7 +19,7 @@ EDITOR_NOTE = "# Write the text above this line; lines that begin with # are lef
 def text_from(words: str | None, file: str | None, *, environ: Mapping[str, str]) -> str:
     """The text, checked: it can be delivered as it is."""
     if words is not None and file is not None:
-        raise WrongWordsError("the text is given twice", "give either the text or a file")
+        raise InvalidUsageError("the text is given twice", "give either the text or a file")
     if words == "-" or file == "-":
         text = _decode(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
     elif file is not None:
@@ -49,7 +49,9 @@ def _decode(raw: bytes, where: str) -> str:
 
 def _from_editor(environ: Mapping[str, str]) -> str:
     if not sys.stdin.isatty():
-        raise WrongWordsError("there is no text", "give it in quotes, in a file, or by - on standard input: see --help")
+        raise InvalidUsageError(
+            "there is no text", "give it in quotes, in a file, or by - on standard input: see --help"
+        )
     editor = editor_words(environ)
     fd, name = tempfile.mkstemp(prefix="llmc-", suffix=".md")
     try:
@@ -83,9 +85,9 @@ def from_template(directory: str, name: str, settings: Sequence[str]) -> str:
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise WrongWordsError(f"--set {setting!r} has no value", "say --set NAME=VALUE")
+            raise InvalidUsageError(f"--set {setting!r} has no value", "say --set NAME=VALUE")
         if f"{{{key}}}" not in text:
-            raise WrongWordsError(f"the template {name} has no {{{key}}}", f"see {path}")
+            raise InvalidUsageError(f"the template {name} has no {{{key}}}", f"see {path}")
         text = text.replace(f"{{{key}}}", value)
     check_text(text)
     return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.core.tasks.pool import next_to_review
-from llmc.errors import LlmcError, WrongWordsError
+from llmc.errors import InvalidUsageError, LlmcError
 from llmc.model import Work
 from llmc.site import Site
 
@@ -13,7 +13,7 @@ from llmc.site import Site
 def named_workers(site: Site, args: Namespace, verb: str) -> list[str]:
     """Those that were named, each once, or all of them."""
     if args.all == bool(args.names):
-        raise WrongWordsError("say which workers", f"`llmc {verb} NAME...` or `llmc {verb} --all`")
+        raise InvalidUsageError("say which workers", f"`llmc {verb} NAME...` or `llmc {verb} --all`")
     if args.all:
         return list(site.ledger.load().workers)
     return [site.worker(name).name for name in dict.fromkeys(args.names)]

@@ -252,7 +252,7 @@ def _waits(facts: AcceptFacts) -> Obstacle | None:
     if facts.work is not Work.NEEDS_REVIEW:
         return Obstacle(
             f"accept needs a worker that is needs_review; {name} is {facts.work.value}",
-            f"`llmc explain {name}` says why it is {facts.work.value} and what comes next",
+            f"`llmc explain {name}` says why, and what comes next",
         )
     if facts.head is None:
         return Obstacle(f"the branch {facts.worker_branch} is gone", "`llmc doctor` says how to bring it back")

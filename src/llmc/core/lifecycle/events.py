@@ -409,7 +409,7 @@ class RebaseConflicted(StepResult):
 
 @dataclass(frozen=True, slots=True)
 class ResolutionChecked(StepResult):
-    """What is wrong with the resolved conflicts, and the request to mend it; both empty when all is well."""
+    """What is wrong with the resolved conflicts, and the request to fix it; both empty when all is well."""
 
     problem: str = ""
     text: str = ""

@@ -34,7 +34,7 @@ NEXT: dict[Work, tuple[str, ...]] = {
         "`llmc attach {name}` to help; `git rebase --abort` there puts the branch back",
     ),
     Work.ERROR: (
-        "`llmc restart {name}` when the cause is mended, `llmc message {name} ...` to go on",
+        "`llmc restart {name}` when the cause is fixed, `llmc message {name} ...` to go on",
         "`llmc reset {name}` ends the task and keeps a backup",
     ),
 }

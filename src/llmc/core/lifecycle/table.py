@@ -231,9 +231,10 @@ def _check_legal(worker: Worker, event: ev.Event, rule: Rule) -> None:
     if worker.work not in rule.targets:
         needed = " or ".join(work.value for work in rule.targets)
         verb = rule.signal.removeprefix("command.")
+        stands = "has failed" if worker.work is ERROR else f"is {worker.work.value}"
         raise IllegalEventError(
-            f"{verb} needs a worker that is {needed}; {worker.name} is {worker.work.value}",
-            f"`llmc explain {worker.name}` says why it is {worker.work.value} and what comes next",
+            f"{verb} needs a worker that is {needed}; {worker.name} {stands}",
+            f"`llmc explain {worker.name}` says why, and what comes next",
         )
 
 

@@ -93,7 +93,7 @@ def help_prompt(
     )
 
 
-def mend_prompt(standing: ConflictStanding, problem: str) -> str:
+def fix_prompt(standing: ConflictStanding, problem: str) -> str:
     """The rebase is over, but not well."""
     said = problem if len(problem) <= OUTPUT_LIMIT else "[...]\n" + problem[-OUTPUT_LIMIT:]
     return plain(
@@ -168,7 +168,7 @@ def _cut(region: str) -> str:
 
 
 def _steps(validate: Sequence[str]) -> str:
-    checks = "".join(f"{n}. Run `{command}` and mend what it finds.\n" for n, command in enumerate(validate, 5))
+    checks = "".join(f"{n}. Run `{command}` and fix what it finds.\n" for n, command in enumerate(validate, 5))
     return (
         "What to do:\n"
         "1. Open each file and decide for every conflict how both sides live together.\n"

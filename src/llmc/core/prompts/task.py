@@ -9,7 +9,7 @@ DIFF_LIMIT = 60_000
 
 
 def task_prompt(task: str, worktree: str, branch: str, validate: Sequence[str]) -> str:
-    checks = "".join(f"\n- Run `{command}` and mend what it finds." for command in validate)
+    checks = "".join(f"\n- Run `{command}` and fix what it finds." for command in validate)
     return (
         f"You work in {worktree}, a git worktree of its own on branch {branch}. Stay inside it.\n"
         "Follow the conventions of the repository (AGENTS.md, CLAUDE.md or CONTRIBUTING.md where they exist).\n"

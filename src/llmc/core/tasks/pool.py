@@ -13,7 +13,7 @@ def is_free(worker: Worker) -> bool:
 
 
 def next_free(workers: Iterable[Worker], excluded: frozenset[str]) -> Worker | None:
-    """The worker that has been idle for longest, leaving out those that only take work by name."""
+    """The longest idle worker, leaving out those that only take work by name."""
     free = [w for w in workers if is_free(w) and w.name not in excluded]
     return min(free, key=lambda w: (w.last_activity_unix, w.name), default=None)
 

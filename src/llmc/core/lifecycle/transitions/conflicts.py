@@ -112,7 +112,7 @@ def resolution_checked(worker: Worker, event: ev.ResolutionChecked, policy: Poli
         return needs_input(worker, why)
     asked = replace(worker, resolution_attempts=worker.resolution_attempts + 1, turn=Turn.OVER)
     asked = with_timer(asked, REBASE_ESCALATE, event.at + policy.rebase_escalate_after_secs)
-    notice = Notify("conflict", f"{worker.name}: {why}; it was asked to mend that")
+    notice = Notify("conflict", f"{worker.name}: {why}; it was asked to fix that")
     return Move(with_steps(asked, Deliver(event.text, Purpose.CONFLICT)), (notice,), why, evident=True)
 
 

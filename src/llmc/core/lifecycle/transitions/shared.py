@@ -120,7 +120,7 @@ def return_to(worker: Worker, work: Work) -> Worker:
 
 
 def _after_error(worker: Worker) -> Work:
-    """What the worker goes on with when its error is mended, as far as the record itself tells."""
+    """What the worker goes on with when its error is fixed, as far as the record itself tells."""
     if worker.commit_sha is not None:
         return Work.NEEDS_REVIEW
     return Work.NEEDS_INPUT if worker.current_prompt else Work.IDLE
