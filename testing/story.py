@@ -113,6 +113,11 @@ class Story:
     def task(self, name: str, *steps: str) -> Said:
         return self.llmc("start", "--worker", name, "--prompt", script(*steps))
 
+    def crash(self, name: str, *steps: str) -> None:
+        """A task that its agent ends at, maybe before anybody can say whether it has got it."""
+        said = self.try_llmc("start", "--worker", name, "--prompt", script(*steps))
+        assert said.code in (0, 4), f"{said}\n{self.account()}"
+
     def work(self, name: str, *steps: str) -> Worker:
         """A task that ends with work to review."""
         self.task(name, *steps)

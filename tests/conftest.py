@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +36,17 @@ GIT_SETTINGS = """\
 
 
 def pytest_configure() -> None:
+    _heed_interrupts()
+    _work_in_memory()
+
+
+def _heed_interrupts() -> None:
+    """Who starts the tests in the background has them, and all that they start, ignore Ctrl-C."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _work_in_memory() -> None:
     """Thousands of repositories are made here, and each waits for its disk: in memory there is nothing to wait for."""
     if "TMPDIR" not in os.environ and MEMORY.is_dir() and _is_spacious(MEMORY):
         os.environ["TMPDIR"] = str(MEMORY)

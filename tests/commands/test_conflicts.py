@@ -58,7 +58,7 @@ def test_the_daemon_keeps_it_current_and_the_status_shows_it(story: Story) -> No
     assert shown["baker"]["with_workers"] == {"adam": ["new.txt"]}
     assert shown["adam"]["with_branch"] == []
     assert shown["adam"]["age_secs"] >= 0
-    assert story.json("conflicts")["source"] == "daemon"
+    story.until(lambda: story.json("conflicts")["source"] == "daemon")
     assert story.json("conflicts", "--fresh")["source"] == "now"
 
     story.llmc("accept", "baker")

@@ -88,7 +88,7 @@ def test_a_restart_in_the_middle_of_a_turn_wants_to_be_meant_and_names_what_is_l
 def test_the_task_can_be_given_again_after_a_crash(story: Story) -> None:
     story.begin("adam", "baker").up()
     assert "no task" in story.llmc("restart", "baker", "--resend", code=1).err
-    story.task("adam", "crash 3")
+    story.crash("adam", "crash 3")
     story.wait("adam", Work.WORKING, Session.CRASHED)
     story.rewrite("adam", current_prompt=script("write a.txt x", "commit Add a"))
     assert story.json("restart", "adam", "--resend")["resent"] == "delivered"

@@ -50,7 +50,7 @@ def test_a_killed_agent_is_back_at_its_task_which_is_told_once_more(story: Story
 @pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
 def test_restarts_have_a_bound_and_then_somebody_is_called(story: Story) -> None:
     story.begin("adam", **AUTO, policy__crash_limit="2").up()
-    story.task("adam", "crash 3")
+    story.crash("adam", "crash 3")
     failed = story.wait("adam", Work.ERROR, Session.CRASHED)
     assert failed.crash_count == 2
     story.until(lambda: story.prompts("adam") == 2)
@@ -70,7 +70,7 @@ def test_restarts_have_a_bound_and_then_somebody_is_called(story: Story) -> None
 @pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
 def test_what_an_agent_crashed_at_too_often_is_not_sent_again_until_somebody_says_so(story: Story) -> None:
     story.begin("adam", **AUTO, policy__crash_limit="2").up()
-    story.task("adam", "crash 3")
+    story.crash("adam", "crash 3")
     story.wait("adam", Work.ERROR, Session.CRASHED)
     story.until(lambda: story.prompts("adam") == 2)
 
@@ -87,7 +87,7 @@ def test_what_an_agent_crashed_at_too_often_is_not_sent_again_until_somebody_say
 
 def test_whoever_restarts_a_worker_by_name_has_it_try_again(story: Story) -> None:
     story.begin("adam", **AUTO, policy__crash_limit="1").up()
-    story.task("adam", "crash 3")
+    story.crash("adam", "crash 3")
     story.wait("adam", Work.ERROR, Session.CRASHED)
     story.until(lambda: story.prompts("adam") == 1)
     story.llmc("restart", "adam")

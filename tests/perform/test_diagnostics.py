@@ -17,7 +17,7 @@ SECRET = "sk-ant-api03-" + "x1Y2" * 8
 
 def test_it_tells_all_that_is_known_and_no_secret(story: Story) -> None:
     story.begin("adam").up()
-    story.task("adam", f"say use {SECRET}", "write half.txt x", "hang")
+    story.crash("adam", f"say use {SECRET}", "write half.txt x", "hang")
     half = Path(story.worker("adam").worktree_path, "half.txt")
     story.until(half.exists)
     story.until(lambda: story.prompts("adam") == 1)
