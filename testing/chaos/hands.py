@@ -110,10 +110,11 @@ def merge_with_a_change_inside(world: World, name: str, worktree: Path) -> bool:
     if world.agents_git(name, "status", "--porcelain"):
         return False
     token, branch = world.new_token(), world.agents_git(name, "symbolic-ref", "--short", "HEAD")
+    side, on_the_side = "", world.belongings.before(name)
     try:
         world.agents_git(name, "checkout", "--quiet", "--detach")
         _commit_file(world, name, worktree / "sides" / f"{token}-side.txt")
-        side = world.agents_git(name, "rev-parse", "HEAD")
+        side, on_the_side = world.agents_git(name, "rev-parse", "HEAD"), world.belongings.before(name)
         world.agents_git(name, "checkout", "--quiet", branch)
         _commit_file(world, name, worktree / "sides" / f"{token}-main.txt")
         world.agents_git(name, "merge", "--quiet", "--no-ff", "--no-commit", side)
@@ -123,7 +124,9 @@ def merge_with_a_change_inside(world: World, name: str, worktree: Path) -> bool:
         with suppress(subprocess.CalledProcessError):
             world.agents_git(name, "merge", "--abort")
         world.agents_git(name, "checkout", "--quiet", "--force", branch)
-        leaving.let_go("a merge of the agent's own, aborted")
+        for left in (leaving, on_the_side):
+            left.let_go("a merge of the agent's own, aborted")
+        world.let_go_commits([side] if side else [])  # no name led to it, and the agent has left it
         raise
 
 
