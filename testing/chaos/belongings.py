@@ -29,8 +29,9 @@ class Belonging:
 
     @property
     def is_there(self) -> bool:
+        """Maybe with the line ends that an agent has configured: what it commits so, and the user accepts, lands so."""
         try:
-            return self.file.read_bytes() == self.content
+            return self.file.read_bytes().replace(b"\r\n", b"\n") == self.content
         except OSError:
             return False
 
