@@ -34,6 +34,7 @@ def losses_at_rest(world: World) -> Iterator[str]:
 def losses_of_things(world: World) -> Iterator[str]:
     """Commits, files, branches, prompts."""
     found = look(world)
+    yield from (f"the object {sha} of something that has a name is missing" for sha in sorted(found.missing))
     yield from _lost_commits(world, found)
     yield from _lost_files(world, found)
     yield from _lost_by_the_user(world)

@@ -22,6 +22,8 @@ class Whereabouts:
     """Commits, trees and blobs of all that has a name in git."""
     aside: dict[str, Path]
     """Blobs of plain files in the root, outside of worktrees and git."""
+    missing: frozenset[str]
+    """Objects that something with a name needs, and that are not there."""
 
     def of_belonging(self, belonging: Belonging) -> str | None:
         """None when it is nowhere."""
@@ -36,8 +38,12 @@ class Whereabouts:
 
 
 def look(world: World) -> Whereabouts:
+    missing: set[str] = set()
+
     def reached(*words: str) -> frozenset[str]:
-        return _objects(world.read_git("rev-list", "--objects", *words))
+        found = _objects(world.read_git("rev-list", "--objects", "--missing=print", *words))
+        missing.update(each.removeprefix("?") for each in found if each.startswith("?"))
+        return found
 
     places = {
         "on main": _objects(world.git("rev-list", "--objects", "main")),
@@ -45,7 +51,8 @@ def look(world: World) -> Whereabouts:
         "in a backup": reached("--glob=refs/llmc/backup/*"),
         "at another name in the clone": reached("--all"),
     }
-    return Whereabouts(places, {blob: file for file in _files(Path(world.root.path)) if (blob := _blob(file))})
+    aside = {blob: file for file in _files(Path(world.root.path)) if (blob := _blob(file))}
+    return Whereabouts(places, aside, frozenset(missing))
 
 
 def _objects(listed: str) -> frozenset[str]:

@@ -50,10 +50,14 @@ git rev-parse HEAD >>"${AGENTS_MARK}"
 CAREFUL_GIT = """\
 #!/bin/sh
 place=$({git} rev-parse --absolute-git-dir 2>/dev/null)
-[ "$(cat "$place/gitdir" 2>/dev/null)" = "{worktrees}/$LLMC_WORKER/.git" ] && exec {git} "$@"
-echo "fatal: this is not my worktree" >&2
-exit 128
+if [ "$(cat "$place/gitdir" 2>/dev/null)" != "{worktrees}/$LLMC_WORKER/.git" ]; then
+  echo "fatal: this is not my worktree" >&2
+  exit 128
+fi
+case "$1" in gc) how=--exclusive ;; *) how=--shared ;; esac
+exec flock --no-fork --wait 30 $how {lock} {git} "$@"
 """
+"""An agent's git. None prunes while another writes: git keeps no objects for who has no name for them yet."""
 ORPHANS_SECS = 5.0
 
 
@@ -182,7 +186,9 @@ class World:
         directory = self.outside / "careful-git"
         directory.mkdir()
         program = directory / "git"
-        program.write_text(CAREFUL_GIT.format(git=shutil.which("git"), worktrees=self.root.worktrees))
+        program.write_text(
+            CAREFUL_GIT.format(git=shutil.which("git"), worktrees=self.root.worktrees, lock=directory / "lock")
+        )
         program.chmod(0o755)
         return directory
 
