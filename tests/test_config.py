@@ -338,7 +338,7 @@ def test_one_mistake_is_told_with_its_line_and_the_way_out(more, line, what, hin
         (
             '[repo]\nsource = "/x"\nbranch = main\n',
             "config.toml:3: it is not valid TOML: Invalid value",
-            "mend line 3, column 10; text needs quotes, lists need brackets",
+            "fix line 3, column 10; text needs quotes, lists need brackets",
         ),
         (
             "a = " + "[" * 100_000,
@@ -356,7 +356,7 @@ def test_a_file_that_cannot_be_used_is_told(text, what, hint):
 def test_a_text_that_never_ends_is_told_with_the_last_line():
     refused = refusal_of('[repo]\nsource = """\n\n')
     assert refused.what.startswith("config.toml:2: it is not valid TOML: ")
-    assert refused.hint == "mend line 2; text needs quotes, lists need brackets"
+    assert refused.hint == "fix line 2; text needs quotes, lists need brackets"
 
 
 def test_an_integer_of_thousands_of_digits_is_a_mistake_like_any_other():

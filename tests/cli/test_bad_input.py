@@ -128,7 +128,6 @@ def test_texts_that_are_given_twice_or_not_at_all(place):
     place.refuses(
         [
             start,
-            [*start, "nonsense"],
             [*start, "--prompt", "x", "--prompt-file", "y"],
             [*start, "-", "--prompt", "x"],
             [*start, "--prompt", "x", "--template", "bug"],

@@ -146,7 +146,7 @@ def test_nobody_is_said_to_be_ready_when_tmux_and_the_daemon_are_gone(tmp_path):
         end_abruptly(story.daemon())
         assert shown_terminals(story) == {"adam": "READY"}
         end_abruptly(server)
-        assert shown_terminals(story) == {}
+        story.until(lambda: shown_terminals(story) == {})
 
         story.llmc("config", "set", "agents.demo.command", '["false"]')
         story.llmc("up", "--detach", code=1)

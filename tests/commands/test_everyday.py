@@ -50,7 +50,7 @@ def test_the_task_may_stand_alone(up: Story) -> None:
     task = script("write one.txt x", "commit Add one")
     assert up.json("start", "--worker", "adam", task)["outcome"] == "delivered"
     assert up.wait("adam", Work.NEEDS_REVIEW).current_prompt == task
-    assert "the task is given twice" in up.llmc("start", "one", "--prompt", "two", code=2).err
+    assert "the task is given twice" in up.llmc("start", "--worker", "adam", "one", "--prompt", "two", code=2).err
 
 
 def test_of_two_tasks_at_once_exactly_one_wins(up: Story) -> None:

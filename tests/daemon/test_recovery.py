@@ -14,6 +14,9 @@ from testing.story import Story, end_abruptly, script
 AUTO = {"policy__autonomy": "auto", "policy__restart_backoff_secs": "0.2"}
 NOTE = "the session ended while you worked on this"
 
+CRASH = ("sleep 2", "crash 3")
+"""Late enough for whoever sent the task to see that it has arrived."""
+
 
 def in_the_middle(story: Story, name: str) -> None:
     """A task that never ends by itself."""
@@ -50,10 +53,11 @@ def test_a_killed_agent_is_back_at_its_task_which_is_told_once_more(story: Story
 @pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
 def test_restarts_have_a_bound_and_then_somebody_is_called(story: Story) -> None:
     story.begin("adam", **AUTO, policy__crash_limit="2").up()
-    story.crash("adam", "crash 3")
+    story.crash("adam", *CRASH)
     failed = story.wait("adam", Work.ERROR, Session.CRASHED)
     assert failed.crash_count == 2
     story.until(lambda: story.prompts("adam") == 2)
+    story.until(lambda: any("not restarted again" in text for text in notices(story, "adam")))
     (called,) = [text for text in notices(story, "adam") if "not restarted again" in text]
     bundle = Path(called.rpartition("what is known is in ")[2])
     assert bundle.parent == Path(story.root.diagnostics)
@@ -70,14 +74,14 @@ def test_restarts_have_a_bound_and_then_somebody_is_called(story: Story) -> None
 @pytest.mark.lesson(22, "idleness ends nobody, restarts are bounded, a stop that was asked for is kept")
 def test_what_an_agent_crashed_at_too_often_is_not_sent_again_until_somebody_says_so(story: Story) -> None:
     story.begin("adam", **AUTO, policy__crash_limit="2").up()
-    story.crash("adam", "crash 3")
+    story.crash("adam", *CRASH)
     story.wait("adam", Work.ERROR, Session.CRASHED)
     story.until(lambda: story.prompts("adam") == 2)
 
     story.llmc("down")
     story.up()
     back = story.wait("adam", Work.NEEDS_INPUT, Session.UP)
-    assert (back.current_prompt, back.crash_count) == (script("crash 3"), 2)
+    assert (back.current_prompt, back.crash_count) == (script(*CRASH), 2)
     assert "it crashed 2 times at its task, which was not sent again" in back.evidence.detail
     assert story.prompts("adam") == 2
 
@@ -87,7 +91,7 @@ def test_what_an_agent_crashed_at_too_often_is_not_sent_again_until_somebody_say
 
 def test_whoever_restarts_a_worker_by_name_has_it_try_again(story: Story) -> None:
     story.begin("adam", **AUTO, policy__crash_limit="1").up()
-    story.crash("adam", "crash 3")
+    story.crash("adam", *CRASH)
     story.wait("adam", Work.ERROR, Session.CRASHED)
     story.until(lambda: story.prompts("adam") == 1)
     story.llmc("restart", "adam")

@@ -182,7 +182,7 @@ def test_an_agent_that_is_not_installed(doctor, root, programs):
     add_worker(root, "eve", agent="claude")
     found = doctor().one("agent-missing")
     assert (found["worker"], found["repair"]) == (None, "install claude")
-    assert found["why"] == "adam, eve cannot start"
+    assert found["why"] == "adam, eve cannot start; `npm install -g @anthropic-ai/claude-code` installs it"
 
 
 def test_the_agent_of_new_workers_that_is_not_installed(doctor, root, programs):

@@ -85,8 +85,8 @@ def judge(health: Health) -> Iterator[Finding]:
         elif not agent.installed:
             what = f"{agent.program}, which runs the agent {agent.name}, is not installed"
             severity = ERROR if users else WARNING
-            program = f"{agent.program}: `{agent.install}`" if agent.install else agent.program
-            yield MISSING.finding(what, why, worker=worker, severity=severity, program=program)
+            how = f"; `{agent.install}` installs it" if agent.install else ""
+            yield MISSING.finding(what, f"{why}{how}", worker=worker, severity=severity, program=agent.program)
 
 
 def summary(health: Health) -> str:

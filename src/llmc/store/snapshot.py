@@ -142,9 +142,19 @@ def read_daemon_pid(lock: str) -> int | None:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         try:
-            return int(_parse(os.read(fd, 4096).decode("utf-8"))["pid"])
+            pid = int(_parse(os.read(fd, 4096).decode("utf-8"))["pid"])
         except (ValueError, LookupError, TypeError):
             return 0
+        return None if _was_killed(pid) else pid
     finally:
         os.close(fd)
     return None
+
+
+def _was_killed(pid: int) -> bool:
+    """Its locks last until the last of its threads has ended, which may take a moment on a busy machine."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] in (b"Z", b"X")
+    except (OSError, LookupError):
+        return False
