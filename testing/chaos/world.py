@@ -55,9 +55,11 @@ if [ "$(cat "$place/gitdir" 2>/dev/null)" != "{worktrees}/$LLMC_WORKER/.git" ]; 
   exit 128
 fi
 case "$1" in gc) how=--exclusive ;; *) how=--shared ;; esac
+export GIT_NO_REPLACE_OBJECTS=1
 exec flock --no-fork --wait 30 $how {lock} {git} "$@"
 """
-"""An agent's git. None prunes while another writes: git keeps no objects for who has no name for them yet."""
+"""An agent's git. None prunes while another writes: git keeps no objects for who has no name for them yet. And none is
+fooled by what is replaced: it would amend another commit than its own."""
 ORPHANS_SECS = 5.0
 
 

@@ -53,6 +53,15 @@ def test_the_task_may_stand_alone(up: Story) -> None:
     assert "the task is given twice" in up.llmc("start", "--worker", "adam", "one", "--prompt", "two", code=2).err
 
 
+def test_of_several_adds_at_once_one_wins_and_keeps_what_it_made(story: Story) -> None:
+    story.begin()
+    started = [story.spawn("add", "adam", "--agent", "demo") for _ in range(4)]
+    assert sorted(process.wait() for process in started) == [0, 1, 1, 1]
+    worker = story.worker("adam")
+    assert Path(worker.worktree_path, ".git").exists()
+    assert story.git("rev-parse", "llmc/adam", cwd=story.root.path) == worker.base_sha
+
+
 def test_of_two_tasks_at_once_exactly_one_wins(up: Story) -> None:
     tasks = [script(f"write {n}.txt x", f"commit Add {n}") for n in ("one", "two")]
     started = [up.spawn("start", "--worker", "adam", "--prompt", task) for task in tasks]

@@ -24,18 +24,21 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     agent = site.config.worker(args.name).agent if args.agent is None else args.agent
     site.agent_named(agent)
-    if args.name in site.ledger.load().workers:
-        raise LlmcError(
-            f"there is a worker named {args.name} already", f"choose another name, or `llmc nuke {args.name}`"
-        )
-    if args.name in Terminals(site.root).all():
-        raise LlmcError(f"there is a terminal named {args.name} (see `llmc pty list`)", "choose another name")
     with site.acting_for(args.name):
+        _refuse_taken(site, args.name)
         worker = make_worker(site, args, agent)
     brings_up = running_daemon(site.root) is not None
     then = "the daemon brings it up" if brings_up else "bring it up with `llmc up`"
     data = {"name": worker.name, "branch": worker.branch, "worktree_path": worker.worktree_path, "agent": agent}
     return Result(f"added {worker.name} ({agent}) in {worker.worktree_path}; {then}{_note(site, worker)}", data)
+
+
+def _refuse_taken(site: Site, name: str) -> None:
+    """Asked under the lock: whoever adds the same name in the same moment must not clear away what the other made."""
+    if name in site.ledger.load().workers:
+        raise LlmcError(f"there is a worker named {name} already", f"choose another name, or `llmc nuke {name}`")
+    if name in Terminals(site.root).all():
+        raise LlmcError(f"there is a terminal named {name} (see `llmc pty list`)", "choose another name")
 
 
 def _note(site: Site, worker: Worker) -> str:
