@@ -46,14 +46,18 @@ def test_a_measurement_gives_tables_of_sane_figures(name: str) -> None:
 
 MOST_COMMANDS_OF_GIT = {"llmc add": 6, "llmc rebase": 20, "llmc accept": 44, "llmc reset": 21, "llmc nuke": 19}
 """Each question is another process: facts are gathered once and handed on."""
+A_LOOK_MORE = 2
+"""What git was busy with, and what happened in the same second, is asked about once more."""
 
 
 @pytest.mark.timeout(600)  # a hundred commands of two checkouts, maybe on a busy machine
 def test_two_checkouts_are_measured_side_by_side_and_run_git_no_more_than_they_have_to() -> None:
     alone, beside = landing.measure(files=100, rounds=1, beside=landing.HERE)
     ran = {str(row[0]): int(row[-1] or 0) for row in alone.rows}
-    assert {str(row[0]): row[-2:] for row in beside.rows} == {name: (count, count) for name, count in ran.items()}
-    assert {name: count for name, count in ran.items() if count > MOST_COMMANDS_OF_GIT[name]} == {}
+    both = {str(row[0]): [int(count or 0) for count in row[-2:]] for row in beside.rows}
+    assert both.keys() == ran.keys()
+    assert [name for name, counts in both.items() if max(counts) - min(counts) > A_LOOK_MORE] == []
+    assert {name: count for name, count in ran.items() if count > MOST_COMMANDS_OF_GIT[name] + A_LOOK_MORE} == {}
 
 
 def test_the_page_has_every_table_with_the_machine_and_what_is_over_a_limit() -> None:
