@@ -11,7 +11,7 @@ from llmc.app import App, open_site
 from llmc.cli.render import ConsoleTerminal
 from llmc.config import Config, parse_config
 from llmc.model import Autonomy
-from llmc.root import RootMissingError
+from llmc.roots import RootMissingError
 from testing.story import Story, told_in
 
 

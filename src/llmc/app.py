@@ -10,7 +10,8 @@ from llmc.git.clone import ensure_view
 from llmc.git.runner import Git
 from llmc.host.base import Host
 from llmc.host.local import LocalHost
-from llmc.root import Root, find_root
+from llmc.root import Root
+from llmc.roots import find_root
 from llmc.site import Site
 from llmc.store.event_log import EventLog
 from llmc.store.ledger import Ledger
@@ -34,6 +35,9 @@ class Console(Protocol):
 
     def confirm(self, question: str) -> bool:
         """Whether the person agrees. False when there is nobody to ask."""
+
+    def agrees(self, question: str) -> bool:
+        """The same, of what nobody can have agreed to before: a `--yes` does not mean it."""
 
     def choose(self, question: str, options: Sequence[str], usual: int) -> int | None:
         """Which of the options the person wants; `usual` on a mere Enter or where they agreed to everything before.

@@ -8,13 +8,7 @@ import zlib
 
 from llmc.errors import LlmcError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-class RootMissingError(LlmcError):
-    """There is no LLMC root where we looked."""
+SAFE_IN_A_SHELL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 
 
 class NowhereError(LlmcError):
@@ -28,6 +22,11 @@ class Root:
 
     def __init__(self, path: str) -> None:
         self.path = os.path.realpath(_expand(path))
+
+    @property
+    def shown(self) -> str:
+        """As a person can type it."""
+        return quoted(self.path)
 
     def inside(self, *parts: str) -> str:
         return os.path.join(self.path, *parts)
@@ -165,12 +164,10 @@ class Root:
         return is_root(self.path)
 
 
-def here() -> str:
-    """The directory that the person is in."""
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        raise NowhereError("the directory that you are in is gone", "go to another one, such as `cd ~`") from None
+def quoted(word: str) -> str:
+    """For a shell. As `shlex` has it, which loads what nothing else here needs."""
+    plain = word and all(letter in SAFE_IN_A_SHELL for letter in word)
+    return word if plain else "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 def _expand(path: str) -> str:
@@ -183,46 +180,3 @@ def _expand(path: str) -> str:
 def is_root(path: str) -> bool:
     """A `config.toml` alone may belong to anybody: LLMC's stands beside its worktrees."""
     return os.path.isfile(os.path.join(path, "config.toml")) and os.path.isdir(os.path.join(path, ".worktrees"))
-
-
-def find_root(given: str | None, environ: Mapping[str, str], cwd: str) -> Root:
-    """The root that was named, else that of the environment, else the one around us, else `~/llmc`."""
-    named = given or environ.get("LLMC_ROOT") or _around(cwd)
-    root = Root(named or os.path.join("~", "llmc"))
-    if not root.exists:
-        raise _missing(root)
-    return root
-
-
-def find_terminals_root(given: str | None, environ: Mapping[str, str], cwd: str) -> Root:
-    """The same, for terminals: they need no repository, so a directory that holds only them will do.
-
-    One that was named must be there; `~/llmc` is made when it is first needed, and `llmc init` may fill it later.
-    """
-    try:
-        return find_root(given, environ, cwd)
-    except RootMissingError:
-        named = given or environ.get("LLMC_ROOT")
-        root = Root(named or os.path.join("~", "llmc"))
-        usable = os.path.isdir(root.terminals) if named else os.path.isdir(root.path) or not os.path.lexists(root.path)
-        if not usable:
-            raise
-        return root
-
-
-def _missing(root: Root) -> RootMissingError:
-    if os.path.isdir(root.path) and not os.access(root.path, os.R_OK | os.X_OK):
-        return RootMissingError(f"you may not look into {root.path}", "check who owns it and its permissions")
-    return RootMissingError(
-        f"there is no LLMC root at {root.path}", "make one with `llmc init`, or name yours with --root or LLMC_ROOT"
-    )
-
-
-def _around(cwd: str) -> str | None:
-    here = os.path.abspath(cwd)
-    while not is_root(here):
-        parent = os.path.dirname(here)
-        if parent == here:
-            return None
-        here = parent
-    return here

@@ -25,7 +25,7 @@ def no_parts() -> tuple[Command, ...]:
 
 
 class Command:
-    __slots__ = ("_parts", "about", "answers", "codes", "examples", "name", "summary", "words")
+    __slots__ = ("_parts", "about", "answers", "codes", "examples", "looks", "name", "summary", "words")
 
     def __init__(
         self,
@@ -38,9 +38,11 @@ class Command:
         parts: Callable[[], tuple[Command, ...]] = no_parts,
         about: str = "",
         codes: tuple[str, ...] = FAILS,
+        looks: bool = False,
     ) -> None:
         """`answers`: whether there is something to say as JSON. `about`: what the summary leaves open.
-        `codes`: what its exit codes mean, besides those that they always mean."""
+        `codes`: what its exit codes mean, besides those that they always mean. `looks`: it changes nothing in a root
+        that was not named."""
         self.name = name
         self.summary = summary
         self.examples = examples
@@ -48,6 +50,7 @@ class Command:
         self.answers = answers
         self.about = about
         self.codes = codes
+        self.looks = looks
         self._parts = parts
 
     @property

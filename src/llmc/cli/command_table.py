@@ -34,6 +34,7 @@ COMMANDS = (
         ),
         answers=False,
         about="Everything happens in a temporary directory, which is removed at the end.",
+        looks=True,
     ),
     Command(
         "init",
@@ -54,6 +55,7 @@ COMMANDS = (
         ),
         about="The root holds a clone, the settings, the state and the worktrees; your checkout is not touched. "
         "Each repository has a root of its own: name the second one with --target.",
+        looks=True,
     ),
     Command(
         "add",
@@ -153,9 +155,19 @@ COMMANDS = (
         (
             flag("--watch", "-w", text="show it again whenever something changes, until Ctrl-C"),
             flag("--short", text="one short line, for a status line"),
+            flag("--all", text="the workers of all your roots"),
         ),
         about="The columns: the worker, its status, what its terminal seems to show (ready, busy, asks, failed), its "
         "task, how long ago something happened, and why. `llmc explain WORKER` tells more.",
+        looks=True,
+    ),
+    Command(
+        "roots",
+        "all roots of yours, a line each: where, repository, workers, who waits",
+        ("llmc roots", "llmc roots --json"),
+        about="A root is known from its `llmc init` on; `llmc up` makes one known that is not. `llmc status --all` "
+        "shows the workers of all of them.",
+        looks=True,
     ),
     Command(
         "start",
@@ -225,12 +237,14 @@ COMMANDS = (
         (WORKER, flag("--read-only", "-r", text="look, do not type")),
         answers=False,
         about="Type as you like: LLMC never types behind a half-typed line of yours.",
+        looks=True,
     ),
     Command(
         "peek",
         "the last lines of a worker's terminal",
         ("llmc peek adam -n 20",),
         (WORKER, word("-n", "--lines", type=some_lines, default=40, metavar="LINES", help="how many (default 40)")),
+        looks=True,
     ),
     Command(
         "review",
@@ -295,6 +309,7 @@ COMMANDS = (
         "which workers will conflict with the branch or with each other, and where",
         ("llmc conflicts", "llmc conflicts --fresh", "llmc conflicts --json"),
         (flag("--fresh", text="look now, whatever the daemon has seen"),),
+        looks=True,
     ),
     Command(
         "reset",
@@ -321,6 +336,7 @@ COMMANDS = (
         "look at every worker now, and repair what was missed",
         ("llmc patrol", "llmc patrol --json"),
         about="The daemon does this by itself once a minute: signals tell it what happens, and this is the safety net.",
+        looks=True,
     ),
     Command("explain", "why a worker is in its state, and what comes next", ("llmc explain adam",), (WORKER,)),
     Command(
@@ -332,6 +348,7 @@ COMMANDS = (
             FOLLOW,
             word("-n", "--lines", type=some_lines, default=50, metavar="N", help="how many (default 50)"),
         ),
+        looks=True,
     ),
     Command(
         "logs",
@@ -339,6 +356,7 @@ COMMANDS = (
         ("llmc logs adam --follow",),
         (WORKER, FOLLOW, word("-n", "--lines", type=some_lines, default=50, metavar="N", help="how many (default 50)")),
         about="`llmc events WORKER` tells the same in words.",
+        looks=True,
     ),
     Command(
         "pty",
@@ -346,6 +364,7 @@ COMMANDS = (
         ("llmc pty create ~/code/shop", "llmc pty watch --detach", "llmc pty status"),
         answers=False,
         parts=_pty_commands,
+        looks=True,
     ),
     Command(
         "doctor",
@@ -360,6 +379,7 @@ COMMANDS = (
         about="Without one of these flags it only looks. --agents sends each CLI one short prompt, which costs what a "
         "prompt costs.",
         codes=("1 there is an error among the findings, or an agent CLI does not work",),
+        looks=True,
     ),
     Command(
         "config",
@@ -371,6 +391,7 @@ COMMANDS = (
             word("value", nargs="?", metavar="V", type=some_text, help="the new value"),
         ),
         about="docs/configuration.md lists every key. Without words it checks the whole file.",
+        looks=True,
     ),
     Command(
         "completion",
@@ -378,5 +399,6 @@ COMMANDS = (
         ('eval "$(llmc completion bash)"', "llmc completion fish > ~/.config/fish/completions/llmc.fish"),
         (word("shell", choices=("bash", "zsh", "fish"), help="your shell"),),
         answers=False,
+        looks=True,
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from llmc.cli.own_words import with_root
 from llmc.core.display import plain
 from llmc.errors import LlmcError, system_hint, system_words
 
@@ -12,15 +13,15 @@ BUG = 3
 INTERRUPTED = 130
 
 
-def tell(failure: BaseException) -> int:
+def tell(failure: BaseException, given_root: str | None = None) -> int:
     """The one place that knows what each kind of failure means for the person. The exit code."""
     match failure:
         case LlmcError():
-            return _report(failure)
+            return _report(failure, given_root)
         case BrokenPipeError():
             return 0  # whoever read us has enough
         case OSError():
-            return _report(LlmcError(system_words(failure), system_hint(failure)))
+            return _report(LlmcError(system_words(failure), system_hint(failure)), given_root)
         case KeyboardInterrupt():
             _say("interrupted")
             return INTERRUPTED
@@ -29,10 +30,10 @@ def tell(failure: BaseException) -> int:
     return _report_bug(failure)
 
 
-def _report(failure: LlmcError) -> int:
+def _report(failure: LlmcError, given_root: str | None) -> int:
     _say(f"error: {plain(failure.what)}")
     if failure.hint:
-        _say(f"hint: {plain(failure.hint)}")
+        _say(f"hint: {plain(with_root(failure.hint, given_root))}")
     return failure.exit_code
 
 

@@ -75,7 +75,7 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     from llmc.cli.columns import terminal_columns
     from llmc.commands.status import status_document, status_short, status_text
     from llmc.core.display import plain
-    from llmc.root import find_root, here
+    from llmc.roots import find_root, here
 
     given, form = words
     document = status_document(find_root(given, os.environ, here()))
@@ -83,7 +83,9 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
         from llmc.cli.json_text import as_json
 
         return as_json(document)
-    return plain(status_short(document) if form else status_text(document, terminal_columns()))
+    from llmc.cli.own_words import with_root
+
+    return plain(status_short(document) if form else with_root(status_text(document, terminal_columns()), given))
 
 
 def _quick_pty_answer(argv: Sequence[str]) -> str | None:
@@ -92,7 +94,7 @@ def _quick_pty_answer(argv: Sequence[str]) -> str | None:
         return None
     from llmc.commands.pty_status import pty_document, pty_short, pty_text
     from llmc.core.display import plain
-    from llmc.root import find_terminals_root, here
+    from llmc.roots import find_terminals_root, here
 
     given, form = words
     document = pty_document(find_terminals_root(given, os.environ, here()))

@@ -85,7 +85,7 @@ class CommandParser(Parser):
         command = self._command
         about = "\n\n".join(filter(None, (command.summary, _filled(command.about))))
         super().__init__(description=about, epilog=_epilog(command), formatter_class=Help, **self._options)
-        self.set_defaults(verb=self._group + command.name)
+        self.set_defaults(verb=self._group + command.name, looks=command.looks)
         self.add_argument("--root", metavar="DIR", type=some_path, default=SUPPRESS, help=SUPPRESS)
         if command.answers:
             self.add_argument("--json", action="store_true", help="answer as JSON")
@@ -105,7 +105,10 @@ def make_parser(prog: str = "llmc") -> ArgumentParser:
         formatter_class=Help,
     )
     parser.add_argument(
-        "--root", metavar="DIR", type=some_path, help="the LLMC root (else LLMC_ROOT, the one around you, ~/llmc)"
+        "--root",
+        metavar="DIR",
+        type=some_path,
+        help="the LLMC root (else LLMC_ROOT, the one around you, that of the repository around you, ~/llmc)",
     )
     parser.add_argument("--version", action="version", version=f"llmc {__version__}", help="show the version")
     _list_commands(parser, COMMANDS)

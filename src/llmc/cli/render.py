@@ -7,24 +7,26 @@ from collections.abc import Sequence
 
 from llmc.cli.columns import terminal_columns
 from llmc.cli.json_text import as_json
+from llmc.cli.own_words import with_root
 from llmc.commands.shared.result import Result
 from llmc.core.display import plain
 
 
-def show_result(result: Result, *, want_json: bool) -> int:
+def show_result(result: Result, *, want_json: bool, given_root: str | None = None) -> int:
     if want_json:
         print(as_json(result.data))
     elif result.text:
-        print(result.text if result.coloured else plain(result.text))
+        print(result.text if result.coloured else plain(with_root(result.text, given_root)))
     return result.exit_code
 
 
 class ConsoleTerminal:
     """The person at the terminal; silent where a script asked for JSON."""
 
-    def __init__(self, *, want_json: bool, assume_yes: bool = False) -> None:
+    def __init__(self, *, want_json: bool, assume_yes: bool = False, given_root: str | None = None) -> None:
         self.want_json = want_json
         self.assume_yes = assume_yes
+        self.given_root = given_root
 
     @property
     def is_terminal(self) -> bool:
@@ -35,7 +37,8 @@ class ConsoleTerminal:
         return terminal_columns()
 
     def say(self, text: str) -> None:
-        print(plain(text), file=sys.stderr if self.want_json else sys.stdout, flush=True)
+        words = plain(with_root(text, self.given_root))
+        print(words, file=sys.stderr if self.want_json else sys.stdout, flush=True)
 
     def print(self, text: str) -> None:
         print(plain(text), flush=True)
@@ -43,7 +46,7 @@ class ConsoleTerminal:
     def show(self, text: str) -> None:
         if self.is_terminal:
             # Home, then each line with the rest of the old one erased, then everything below.
-            lines = "".join(f"{line}\x1b[K\n" for line in plain(text).splitlines())
+            lines = "".join(f"{line}\x1b[K\n" for line in plain(with_root(text, self.given_root)).splitlines())
             sys.stdout.write(f"\x1b[H{lines}\x1b[J")
             sys.stdout.flush()
         else:
@@ -51,12 +54,13 @@ class ConsoleTerminal:
 
     @property
     def can_ask(self) -> bool:
-        return self.assume_yes or (sys.stdin.isatty() and sys.stderr.isatty())
+        return self.assume_yes or _somebody_is_there()
 
     def confirm(self, question: str) -> bool:
-        if self.assume_yes or not self.can_ask:
-            return self.assume_yes
-        return _asked(f"{question} [y/N] ").lower() in ("y", "yes")
+        return self.assume_yes or self.agrees(question)
+
+    def agrees(self, question: str) -> bool:
+        return _somebody_is_there() and _asked(f"{question} [y/N] ").lower() in ("y", "yes")
 
     def choose(self, question: str, options: Sequence[str], usual: int) -> int | None:
         if self.assume_yes or not self.can_ask:
@@ -66,6 +70,10 @@ class ConsoleTerminal:
         said = _asked(f"your choice [{usual + 1}, 0 for none] ") or str(usual + 1)
         number = int(said) if said.isdecimal() else 0
         return number - 1 if 1 <= number <= len(options) else None
+
+
+def _somebody_is_there() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _asked(question: str) -> str:

@@ -26,8 +26,9 @@ def run(argv: list[str]) -> int:
         return ended.code if isinstance(ended.code, int) else 0
     except (Exception, KeyboardInterrupt) as failure:
         from llmc.cli.failures import tell
+        from llmc.cli.own_words import given_root
 
-        return tell(failure)
+        return tell(failure, given_root(argv))
 
 
 def _run(argv: list[str]) -> int:
@@ -38,7 +39,13 @@ def _run(argv: list[str]) -> int:
     args = make_parser(_own_name()).parse_args(argv)
     from llmc.cli.render import show_result
 
-    return show_result(_result(args), want_json=_has(args, "json"))
+    return show_result(_result(args), want_json=_has(args, "json"), given_root=_root_to_name(args))
+
+
+def _root_to_name(args: Namespace) -> str | None:
+    from llmc.cli.own_words import QUOTE_OTHERS
+
+    return None if args.verb in QUOTE_OTHERS else args.root
 
 
 def _own_name() -> str:
@@ -57,13 +64,24 @@ def _result(args: Namespace) -> Result:
 
     from llmc.app import App
     from llmc.cli.render import ConsoleTerminal
-    from llmc.root import here
+    from llmc.roots import here
 
     module = import_module(f"llmc.commands.{args.verb}")
     gc.enable()
-    console = ConsoleTerminal(want_json=_has(args, "json"), assume_yes=_has(args, "yes"))
-    result: Result = module.run(App(args.root, os.environ, here(), console), args)
+    console = ConsoleTerminal(want_json=_has(args, "json"), assume_yes=_has(args, "yes"), given_root=args.root)
+    app = App(args.root, os.environ, here(), console)
+    if _changes_something(args):
+        from llmc.commands.shared.meant_root import require_meant_root
+
+        require_meant_root(app)
+    result: Result = module.run(app, args)
     return result
+
+
+def _changes_something(args: Namespace) -> bool:
+    if args.verb.startswith("pty_"):
+        return False  # terminals belong to no repository
+    return not args.looks or _has(args, "repair") or _has(args, "rebuild") or getattr(args, "action", "") == "set"
 
 
 def _has(args: Namespace, flag: str) -> bool:

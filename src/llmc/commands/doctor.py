@@ -12,7 +12,8 @@ from llmc.commands.shared.doctor_report import report
 from llmc.commands.shared.result import Result
 from llmc.doctor.checks import look_twice
 from llmc.errors import InvalidUsageError
-from llmc.root import Root, RootMissingError
+from llmc.root import Root
+from llmc.roots import USUAL, RootMissingError
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -39,4 +40,4 @@ def named_root(app: App) -> Root:
     try:
         return app.root()
     except RootMissingError:
-        return Root(app.given_root or app.environ.get("LLMC_ROOT") or "~/llmc")
+        return Root(app.given_root or app.environ.get("LLMC_ROOT") or USUAL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from itertools import chain, count
 from pathlib import Path
 
 from llmc.app import App
@@ -16,6 +17,7 @@ from llmc.git.runner import Git
 from llmc.host.atomic import write_atomically
 from llmc.host.base import Host
 from llmc.root import Root
+from llmc.roots import USUAL, known_roots, remember, repositories_around, repository_of, source_of
 from llmc.store.config_file import default_config_text
 from llmc.store.lock import FileLock
 from llmc.store.state_file import StateFile
@@ -43,12 +45,13 @@ def run(app: App, args: Namespace) -> Result:
     git.require_version()
     Tmux(host, "llmc-init").require_version()
     source = _source(git, app.cwd, args.source)
-    root = Root(_target(app, args))
+    root = Root(_named_target(app, args) or _own_target(app, source))
     _require_plain("--target", root.path)
     branch = args.branch or default_branch(git, source)
     _check_target(root, source, force=args.force)
     _make(git, root, source, branch)
-    return _told(host, root, source, branch)
+    remember(root, app.environ)
+    return _told(app, root, source, branch)
 
 
 def _source(git: Git, cwd: str, given: str | None) -> str:
@@ -72,12 +75,40 @@ def _require_plain(option: str, path: str) -> None:
         )
 
 
-def _target(app: App, args: Namespace) -> str:
-    return args.target or app.given_root or app.environ.get("LLMC_ROOT") or "~/llmc"
+def _named_target(app: App, args: Namespace) -> str | None:
+    return args.target or app.given_root or app.environ.get("LLMC_ROOT")
+
+
+def _own_target(app: App, source: str) -> str:
+    """`~/llmc` for the first repository; for the next, if the person agrees, one with the repository's name."""
+    own = [root for root in known_roots(app.environ) if repository_of(source_of(root)) == repository_of(source)]
+    proposed = _free_place(source)
+    if own:
+        raise LlmcError(
+            f"{source} has a root already: {own[0].path}",
+            f"go on with it (`llmc --root {own[0].shown} status`), or make another: `llmc init --target {proposed}`",
+        )
+    usual = Root(USUAL)
+    if not usual.exists:
+        return USUAL
+    if app.console.agrees(f"{usual.path} is the root of {source_of(usual)}. Make one for {source} in {proposed}?"):
+        return proposed
+    raise LlmcError(
+        f"{usual.path} is the root of another repository, {source_of(usual)}",
+        f"give this one a root of its own: `llmc init --target {proposed}`",
+    )
+
+
+def _free_place(source: str) -> str:
+    """Beside `~/llmc`, with the repository's name, as a person can type it."""
+    name = os.path.basename(source).removesuffix(".git")
+    plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name).strip("-") or "2"
+    places = chain([f"{USUAL}-{plain}"], (f"{USUAL}-{plain}-{number}" for number in count(2)))
+    return next(place for place in places if not os.path.lexists(os.path.expanduser(place)))
 
 
 def _check_target(root: Root, source: str, *, force: bool) -> None:
-    _refuse_root(root)
+    _refuse_root(root, source)
     if os.path.commonpath([root.path, source]) == source:
         raise LlmcError(
             f"{root.path} is inside the repository {source}", "choose a --target outside: worktrees would nest"
@@ -98,9 +129,12 @@ def _check_target(root: Root, source: str, *, force: bool) -> None:
         raise LlmcError(f"{root.path} is not empty", "choose another --target, or say --force to use it all the same")
 
 
-def _refuse_root(root: Root) -> None:
+def _refuse_root(root: Root, source: str) -> None:
     if root.exists:
-        raise LlmcError(f"{root.path} is an LLMC root already", "choose another --target, or remove it first")
+        raise LlmcError(
+            f"{root.path} is an LLMC root already, of {source_of(root)}",
+            f"go on with it, or choose another place: `llmc init --target {_free_place(source)}`",
+        )
 
 
 def _make(git: Git, root: Root, source: str, branch: str) -> None:
@@ -110,7 +144,7 @@ def _make(git: Git, root: Root, source: str, branch: str) -> None:
         Path(root.path).chmod(0o700)  # it may have been there before, open to others
         with FileLock(root.inside(BEGUN), name="the new root", timeout=LOCK_SECS):
             try:
-                _refuse_root(root)  # another `init` may have been quicker
+                _refuse_root(root, source)  # another `init` may have been quicker
                 _fill_or_empty(git, root, source, branch)
             finally:
                 os.unlink(root.inside(BEGUN))
@@ -163,12 +197,15 @@ def _remove_if_empty(directories: list[str]) -> None:
             os.rmdir(directory)
 
 
-def _told(host: Host, root: Root, source: str, branch: str) -> Result:
+def _told(app: App, root: Root, source: str, branch: str) -> Result:
+    host = app.host()
     absent = [program for program in (*OPTIONAL, *AGENTS) if host.which(program) is None]
     lines = [f"made the root {root.path} for {source}, branch {branch}"]
     lines += [f"without {program}: {OPTIONAL[program]}" for program in absent if program in OPTIONAL]
     lines += _told_of_agents(host, [agent for agent in AGENTS if agent in absent])
-    where = "" if root.path == Root("~/llmc").path else f"--root {root.path} "
+    # Inside of the repository its root is found; a --root that was given is repeated with every advice.
+    around = repository_of(source) in list(repositories_around(app.cwd))
+    where = "" if around or app.given_root else f"--root {root.shown} "
     lines.append(f"next: `llmc {where}add NAME` for each worker, then `llmc {where}up`")
     data = {"root": root.path, "source": source, "branch": branch, "absent": absent}
     return Result("\n".join(lines), data)

@@ -13,7 +13,7 @@ from llmc.commands.shared.pty_place import root_of
 from llmc.commands.shared.result import Result
 from llmc.core.screen.classify import Pack, ScreenReading, read_screen, screen_of
 from llmc.errors import InvalidUsageError, LlmcError
-from llmc.root import RootMissingError
+from llmc.roots import RootMissingError
 
 SHOWN = ("state", "detail", "confidence", "cue", "pack", "summary", "actions_needed")
 MOST_BYTES = 64 * 1024 * 1024

@@ -8,6 +8,7 @@ import time
 from llmc.commands.shared.live_sessions import live_sessions
 from llmc.core.display import age, one_line
 from llmc.core.screen.fusion import fuse, told_by_agent
+from llmc.errors import LlmcError
 from llmc.store.snapshot import (
     assessment_in,
     read_attention,
@@ -273,34 +274,60 @@ def _blocked_words(blocked: dict[str, Any]) -> str:
 
 
 def run(app: App, args: Namespace) -> Result:
-    """The long way, for `--watch`, for words in another order, and to say what is wrong with the state."""
+    """The long way, for `--watch`, `--all`, words in another order, and to say what is wrong with the state."""
     from llmc.commands.shared.result import Result
     from llmc.store.state_file import StateFile
 
-    root = app.root()
-    StateFile(root.path).load()
+    if args.all:
+        from llmc.roots import known_roots
+
+        roots = known_roots(app.environ)
+    else:
+        roots = [app.root()]
+        StateFile(roots[0].path).load()
     if args.watch:
-        _watch(app, root, args)
-    document = status_document(root)
-    text = status_short(document) if args.short else status_text(document, app.console.columns)
+        _watch(app, roots, args)
+    text, document = _answer(roots, args, app.console.columns)
     return Result(text, document)
 
 
-def _watch(app: App, root: Root, args: Namespace) -> None:
+def _answer(roots: list[Root], args: Namespace, columns: int | None) -> tuple[str, dict[str, Any]]:
+    if not args.all:
+        document = status_document(roots[0])
+        return _shown(document, args, columns), document
+    documents = [_document_or_error(root) for root in roots]
+    shown = (each["error"] if "error" in each else _shown(each, args, columns) for each in documents)
+    return ("\n" if args.short else "\n\n").join(shown), {"schema": 1, "roots": documents}
+
+
+def _shown(document: dict[str, Any], args: Namespace, columns: int | None) -> str:
+    return status_short(document) if args.short else status_text(document, columns)
+
+
+def _document_or_error(root: Root) -> dict[str, Any]:
+    """One root that is broken does not hide the others."""
+    try:
+        return status_document(root)
+    except (LlmcError, OSError, ValueError) as broken:
+        return {"root": root.path, "error": f"{root.path} cannot be read: {broken}; `llmc doctor` there says more"}
+
+
+def _watch(app: App, roots: list[Root], args: Namespace) -> None:
     """Until the person has seen enough (Ctrl-C)."""
     import json
 
     from llmc.host.watch import open_watch, wait_for_change
 
     watch = open_watch()
-    for path in (root.path, root.inside("run"), root.inside("run", "attention"), root.terminals):
-        watch.add(path, "status", frozenset())
+    for root in roots:
+        for path in (root.path, root.inside("run"), root.inside("run", "attention"), root.terminals):
+            watch.add(path, "status", frozenset())
     while True:
-        document, columns = status_document(root), app.console.columns
+        text, document = _answer(roots, args, app.console.columns)
         if args.json:
             app.console.print(json.dumps(document))
         else:
-            app.console.show(status_short(document) if args.short else status_text(document, columns))
+            app.console.show(text)
         wait_for_change(watch, WATCH_SECS)
 
 

@@ -25,6 +25,7 @@ from llmc.host.terminal import start_in_background
 from llmc.model import Session, Worker
 from llmc.perform.steps import decide_and_run
 from llmc.root import Root
+from llmc.roots import remember
 from llmc.site import Site
 from llmc.store.lock import disk_errors
 
@@ -40,6 +41,7 @@ def run(app: App, args: Namespace) -> Result:
     if daemon is not None and (gone := _gone(site)):
         return _bring_back(site, daemon.pid, gone)
     refuse_second(site.root)
+    remember(site.root, app.environ)
     _require_place_to_work(site)
     return _detached(app, site, args) if args.detach else _foreground(app, site.root, args)
 

@@ -8,7 +8,8 @@ from llmc.app import App
 from llmc.config import Config, load_config
 from llmc.host.base import Host
 from llmc.observe.pty_presence import Presence, look_for
-from llmc.root import Root, find_terminals_root
+from llmc.root import Root
+from llmc.roots import find_terminals_root
 from llmc.store.terminals import Terminals
 from llmc.tmux.configuration import configuration
 from llmc.tmux.server import Tmux
