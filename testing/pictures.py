@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from llmc.commands.status import status_text
+from llmc.commands.shared.status_view import status_text
 
 COLUMNS = 118
 WORKERS = (

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from llmc.config import load_config
+from llmc.core.paint import Paint
 from llmc.git.clone import ensure_view
 from llmc.git.runner import Git
 from llmc.host.base import Host
@@ -31,7 +32,7 @@ class Console(Protocol):
         """A part of the answer itself, at once."""
 
     def show(self, text: str) -> None:
-        """A whole screen in place of the last one, where the terminal can do that."""
+        """A whole screen in place of the last one, where the terminal can do that; harmless, and perhaps coloured."""
 
     def confirm(self, question: str) -> bool:
         """Whether the person agrees. False when there is nobody to ask."""
@@ -51,6 +52,10 @@ class Console(Protocol):
 
     @property
     def is_terminal(self) -> bool: ...
+
+    @property
+    def paint(self) -> Paint:
+        """Colours where the terminal wants them."""
 
     @property
     def columns(self) -> int | None:

@@ -72,8 +72,10 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     words = _status_words(argv)
     if words is None:
         return _quick_pty_answer(argv)
+    from llmc.cli.colour import terminal_paint
     from llmc.cli.columns import terminal_columns
-    from llmc.commands.status import status_document, status_short, status_text
+    from llmc.commands.shared.status_view import status_short, status_text
+    from llmc.commands.status import status_document
     from llmc.core.display import plain
     from llmc.roots import find_root, here
 
@@ -85,7 +87,9 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
         return as_json(document)
     from llmc.cli.own_words import with_root
 
-    return plain(status_short(document) if form else with_root(status_text(document, terminal_columns()), given))
+    if form:
+        return plain(status_short(document))
+    return with_root(status_text(document, terminal_columns(), terminal_paint()), given)
 
 
 def _quick_pty_answer(argv: Sequence[str]) -> str | None:

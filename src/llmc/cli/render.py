@@ -5,18 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from llmc.cli.colour import terminal_paint
 from llmc.cli.columns import terminal_columns
 from llmc.cli.json_text import as_json
 from llmc.cli.own_words import with_root
 from llmc.commands.shared.result import Result
 from llmc.core.display import plain
+from llmc.core.paint import Paint
 
 
 def show_result(result: Result, *, want_json: bool, given_root: str | None = None) -> int:
     if want_json:
         print(as_json(result.data))
     elif result.text:
-        print(result.text if result.coloured else plain(with_root(result.text, given_root)))
+        text = with_root(result.text, given_root)
+        print(text if result.coloured else plain(text))
     return result.exit_code
 
 
@@ -33,6 +36,10 @@ class ConsoleTerminal:
         return sys.stdout.isatty()
 
     @property
+    def paint(self) -> Paint:
+        return terminal_paint()
+
+    @property
     def columns(self) -> int | None:
         return terminal_columns()
 
@@ -46,7 +53,7 @@ class ConsoleTerminal:
     def show(self, text: str) -> None:
         if self.is_terminal:
             # Home, then each line with the rest of the old one erased, then everything below.
-            lines = "".join(f"{line}\x1b[K\n" for line in plain(with_root(text, self.given_root)).splitlines())
+            lines = "".join(f"{line}\x1b[K\n" for line in with_root(text, self.given_root).split("\n"))
             sys.stdout.write(f"\x1b[H{lines}\x1b[J")
             sys.stdout.flush()
         else:

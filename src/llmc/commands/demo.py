@@ -12,7 +12,8 @@ from pathlib import Path
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
-from llmc.commands.status import status_document, status_text
+from llmc.commands.shared.status_view import status_text
+from llmc.commands.status import status_document
 from llmc.demo.story import EXPECTED_SUBJECTS, FEEDBACK, SAMPLE_FILES, TASKS
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.runner import Git

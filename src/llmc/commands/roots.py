@@ -7,13 +7,13 @@ from typing import Any
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
+from llmc.commands.shared.status_view import WAITS_FOR_PERSON
 from llmc.commands.status import status_document
 from llmc.errors import LlmcError
 from llmc.root import Root
 from llmc.roots import known_roots, source_of
 
 NOBODY = "no root yet: `llmc init` in a repository makes one"
-WAITS = ("needs_input", "needs_review", "error")
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -30,7 +30,7 @@ def _entry(root: Root) -> dict[str, Any]:
     except (LlmcError, OSError, ValueError) as broken:
         return {**entry, "daemon": None, "branch": None, "workers": None, "waiting": [], "problem": str(broken)}
     workers = document["workers"]
-    waiting = [worker["name"] for worker in workers if worker["status"] in WAITS]
+    waiting = [worker["name"] for worker in workers if worker["status"] in WAITS_FOR_PERSON]
     counted = {"workers": len(workers), "waiting": waiting, "problem": None}
     return {**entry, "daemon": document["daemon"], "branch": document["branch"], **counted}
 

@@ -6,7 +6,8 @@ import os
 import time
 
 from llmc.commands.shared.live_sessions import live_sessions
-from llmc.core.display import age, one_line
+from llmc.commands.shared.status_view import status_short, status_text
+from llmc.core.display import plain
 from llmc.core.screen.fusion import fuse, told_by_agent
 from llmc.errors import LlmcError
 from llmc.store.snapshot import (
@@ -40,13 +41,6 @@ NO_ATTENTION = {
 }
 NOT_SHOWN = frozenset(("kept_reports", "sent", "leftover"))
 """The daemon's own bookkeeping."""
-ATTENTION_SHOWN = {"NEEDS_CONFIRMATION": "asks", "READY": "ready", "BUSY": "busy", "ERROR": "failed"}
-STATUS_WIDTH = 12
-"""Of `needs_review`: the columns stay where they are when a status changes."""
-PROMPT_WIDTH = 44
-LEAST_PROMPT_WIDTH = 20
-WHY_WIDTH = 100
-FILES_WIDTH = 60
 ENDS_DIALOG = ("command.answer", "session.ready")
 """A dialog that was seen before one of these is gone."""
 WATCH_SECS = 2.0
@@ -175,104 +169,6 @@ def _troubles(worker: dict[str, Any], patrol: dict[str, Any]) -> list[Any]:
     return found if float(worker.get("last_activity_unix") or 0.0) <= since else []
 
 
-def status_text(document: dict[str, Any], columns: int | None = None) -> str:
-    """For a terminal of so many columns, in which every worker has one line."""
-    daemon = document["daemon"]
-    running = f"daemon runs (pid {daemon['pid']})" if daemon["running"] else "no daemon: `llmc up` starts it"
-    lines = [f"LLMC  {document['root']}  branch {document['branch'] or '?'}  {running}"]
-    lines += [_landing_line(each) for each in document["landings"]]
-    workers = document["workers"]
-    if not workers:
-        return "\n".join(lines) + "\nno workers yet: `llmc add NAME` makes one"
-    lines += _table([_cells(worker) for worker in workers], columns)
-    if daemon["running"]:
-        lines += [line for worker in workers for line in _to_come(worker, document["branch"])]
-    lines += [f"! {worker['name']}: {each['what']}; {each['do']}" for worker in workers for each in worker["troubles"]]
-    return "\n".join([*lines, *_patrol_line(document["patrol"])])
-
-
-def _landing_line(landing: dict[str, Any]) -> str:
-    where = landing["checkout"] or landing["source"]
-    return (
-        f"! landing the work of {', '.join(landing['workers'] or ['?'])} onto {landing['branch']} was cut short:"
-        f" {where} may show changes that you did not make; `llmc doctor --repair` takes them back"
-    )
-
-
-def _patrol_line(patrol: dict[str, Any]) -> list[str]:
-    """Only when there is something to tell: what signals missed, and how often by now."""
-    counts = patrol.get("counts") or {}
-    told = ", ".join(f"{kind} {count}" for kind, count in counts.items() if count)
-    if not told:
-        return []
-    return [f"patrol {age(time.time() - float(patrol.get('last_run_unix') or 0.0))} ago; missed so far: {told}"]
-
-
-def _table(rows: list[tuple[str, ...]], columns: int | None) -> list[str]:
-    name, status, task, why = (max(len(row[cell]) for row in rows) for cell in (0, 1, 3, 5))
-    status = max(status, STATUS_WIDTH)
-    if columns is not None:
-        room = columns - (name + 2 + status + 1 + 6 + 1 + 1 + 4 + 2)
-        task = max(min(task, room - why), min(task, LEAST_PROMPT_WIDTH))
-        why = max(room - task, 1)
-    lines = [
-        f"{row[0]:<{name}}  {row[1]:<{status}} {row[2]:<6} {one_line(row[3], task):<{task}} {row[4]:>4}"
-        f"  {one_line(row[5], why)}".rstrip()
-        for row in rows
-    ]
-    return [line if columns is None else line[:columns] for line in lines]
-
-
-def _cells(worker: dict[str, Any]) -> tuple[str, ...]:
-    """Name, status, attention, task, age and reason."""
-    now = time.time()
-    status = worker["status"]
-    hidden = f" ({worker['work']})" if status == "offline" and worker["work"] != "idle" else ""
-    if worker["session"] == "starting" and status != "needs_input":
-        status = "starting"
-    blocked = worker.get("blocked")
-    if blocked:
-        hidden = f" ({_blocked_words(blocked)})"
-    if worker["session"] == "up" and worker.get("turn") == "unknown" and not worker.get("reports_events"):
-        hidden += " (no reports)"  # it was given a text and reported nothing
-    attention = ATTENTION_SHOWN.get(worker["attention"]["state"], "")
-    task = one_line(worker["current_prompt"] or "", PROMPT_WIDTH) or ("ready for a task" if status == "idle" else "")
-    why = one_line(_why(worker), WHY_WIDTH)
-    since = age(now - float(worker.get("last_activity_unix") or now))
-    return worker["name"], status + hidden, attention, task, since, why
-
-
-def _why(worker: dict[str, Any]) -> str:
-    """What is asked says more than any signal."""
-    asked = worker.get("asked")
-    if asked and worker["attention"]["state"] in ("NEEDS_CONFIRMATION", "UNKNOWN"):
-        options = "; ".join(f"{n} {words}" for n, words in enumerate(asked["options"], 1))
-        question = " ".join(str(asked["text"]).split("\n")[-1:])
-        return f"asks: {question}" + (f" ({options})" if options else "")
-    evidence = worker.get("evidence") or {}
-    return str(evidence.get("detail") or evidence.get("signal") or "")
-
-
-def _to_come(worker: dict[str, Any], branch: str | None) -> list[str]:
-    """Conflicts that nobody has met yet; each pair of workers is named once."""
-    conflicts = worker["conflicts"]
-    if not conflicts or worker["work"] == "rebasing":
-        return []
-    others = {other: files for other, files in conflicts["with_workers"].items() if worker["name"] < other}
-    against = {branch or "the branch": conflicts["with_branch"], **others}
-    return [
-        f"! {worker['name']} will conflict with {name} in {one_line(', '.join(files), FILES_WIDTH)}"
-        for name, files in against.items()
-        if files
-    ]
-
-
-def _blocked_words(blocked: dict[str, Any]) -> str:
-    until = blocked.get("until_unix")
-    words = str(blocked.get("kind")).replace("_", " ")
-    return f"{words} until {time.strftime('%H:%M', time.localtime(until))}" if until else words
-
-
 def run(app: App, args: Namespace) -> Result:
     """The long way, for `--watch`, `--all`, words in another order, and to say what is wrong with the state."""
     from llmc.commands.shared.result import Result
@@ -287,21 +183,21 @@ def run(app: App, args: Namespace) -> Result:
         StateFile(roots[0].path).load()
     if args.watch:
         _watch(app, roots, args)
-    text, document = _answer(roots, args, app.console.columns)
-    return Result(text, document)
+    text, document = _answer(app, roots, args)
+    return Result(text, document, coloured=not args.short)
 
 
-def _answer(roots: list[Root], args: Namespace, columns: int | None) -> tuple[str, dict[str, Any]]:
+def _answer(app: App, roots: list[Root], args: Namespace) -> tuple[str, dict[str, Any]]:
     if not args.all:
         document = status_document(roots[0])
-        return _shown(document, args, columns), document
+        return _shown(app, document, args), document
     documents = [_document_or_error(root) for root in roots]
-    shown = (each["error"] if "error" in each else _shown(each, args, columns) for each in documents)
+    shown = (each["error"] if "error" in each else _shown(app, each, args) for each in documents)
     return ("\n" if args.short else "\n\n").join(shown), {"schema": 1, "roots": documents}
 
 
-def _shown(document: dict[str, Any], args: Namespace, columns: int | None) -> str:
-    return status_short(document) if args.short else status_text(document, columns)
+def _shown(app: App, document: dict[str, Any], args: Namespace) -> str:
+    return status_short(document) if args.short else status_text(document, app.console.columns, app.console.paint)
 
 
 def _document_or_error(root: Root) -> dict[str, Any]:
@@ -309,7 +205,10 @@ def _document_or_error(root: Root) -> dict[str, Any]:
     try:
         return status_document(root)
     except (LlmcError, OSError, ValueError) as broken:
-        return {"root": root.path, "error": f"{root.path} cannot be read: {broken}; `llmc doctor` there says more"}
+        return {
+            "root": root.path,
+            "error": plain(f"{root.path} cannot be read: {broken}; `llmc doctor` there says more"),
+        }
 
 
 def _watch(app: App, roots: list[Root], args: Namespace) -> None:
@@ -323,13 +222,9 @@ def _watch(app: App, roots: list[Root], args: Namespace) -> None:
         for path in (root.path, root.inside("run"), root.inside("run", "attention"), root.terminals):
             watch.add(path, "status", frozenset())
     while True:
-        text, document = _answer(roots, args, app.console.columns)
+        text, document = _answer(app, roots, args)
         if args.json:
             app.console.print(json.dumps(document))
         else:
             app.console.show(text)
         wait_for_change(watch, WATCH_SECS)
-
-
-def status_short(document: dict[str, Any]) -> str:
-    return " ".join(f"[{worker['name']}: {worker['status']}]" for worker in document["workers"])

@@ -12,7 +12,9 @@ from llmc.app import App, open_site
 from llmc.care.acting import acting_for
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.starts import came_of_start, wait_for_starts
-from llmc.commands.status import WATCH_SECS, status_document, status_text
+from llmc.commands.shared.status_view import status_text
+from llmc.commands.status import WATCH_SECS, status_document
+from llmc.core.display import plain
 from llmc.core.lifecycle import events as ev
 from llmc.daemon.daemon import AT_ONCE, Daemon
 from llmc.daemon.ending import Ending
@@ -93,10 +95,10 @@ def _foreground(app: App, root: Root, args: Namespace) -> Result:
 def _show(app: App, root: Root, below: str) -> None:
     """What is wrong with the state is shown, too: the daemon waits until it is right again."""
     try:
-        text = status_text(status_document(root), app.console.columns)
+        text = status_text(status_document(root), app.console.columns, app.console.paint)
     except LlmcError as broken:
-        text = f"error: {broken.what}\nhint: {broken.hint}"
-    app.console.show(f"{text}\n\n{below}")
+        text = plain(f"error: {broken.what}\nhint: {broken.hint}")
+    app.console.show(f"{text}\n\n{plain(below)}")
 
 
 def _detached(app: App, site: Site, args: Namespace) -> Result:
