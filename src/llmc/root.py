@@ -170,6 +170,11 @@ def quoted(word: str) -> str:
     return word if plain else "'" + word.replace("'", "'\"'\"'") + "'"
 
 
+def with_root(text: str, given: str | None) -> str:
+    """Each `llmc COMMAND` that is advised there, with the `--root` that this one was given."""
+    return text.replace("`llmc ", f"`llmc --root {quoted(given)} ") if given else text
+
+
 def _expand(path: str) -> str:
     expanded = os.path.expanduser(path)
     if expanded.startswith("~"):

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from llmc.model import Turn, Work
+from testing.at_terminal import run_at_terminal
+from testing.commands import PROGRAM
 from testing.story import Story
 
 NEEDED = ("git", "tmux", "sh", "cat", "env")
@@ -52,11 +54,20 @@ def test_the_files_alone(story: Story) -> None:
     assert "a.txt | 1 +" in story.llmc("review", "adam", "--interface", "stat").out
 
 
-def test_difftastic_is_given_both_sides(story: Story) -> None:
-    install(story, "difft", 'echo "difft of $1"; cat "$5"')
+def test_difftastic_is_given_both_sides_and_the_width(story: Story) -> None:
+    install(story, "difft", 'echo "difft $1 $2 $3 $4"; cat "$6/a.txt"; cat "$5/a.txt" 2>&1 || true')
     said = story.llmc("review", "adam", "--interface", "difftastic")
-    assert "difft of a.txt" in said.out
+    assert "difft --color never --width 120" in said.out
     assert "added line" in said.out
+
+
+def test_nothing_in_a_file_can_act_on_the_terminal_through_difftastic(story: Story) -> None:
+    sha = story.commit_as("adam", "b.txt", "hidden \x1b[8mlines\x1b[0m\n", "Add b")
+    story.rewrite("adam", commit_sha=sha)
+    install(story, "difft", 'cat "$6/b.txt"')
+    said = story.llmc("review", "adam", "--interface", "difftastic")
+    assert "hidden" in said.out
+    assert "\x1b" not in said.out
 
 
 def test_delta_is_given_the_diff(story: Story) -> None:
@@ -66,11 +77,18 @@ def test_delta_is_given_the_diff(story: Story) -> None:
     assert "+added line" in said.out
 
 
-def test_vs_code_opens_the_worktree(story: Story) -> None:
-    install(story, "code", f'echo "$@" > {story.place}/opened')
+def test_vs_code_shows_each_file_before_and_after(story: Story) -> None:
+    (Path(story.worker("adam").worktree_path) / "README").unlink()
+    story.git("add", "--all", cwd=story.worker("adam").worktree_path)
+    sha = story.commit_as("adam", "a.txt", "other line\n", "Change a")
+    story.rewrite("adam", commit_sha=sha)
+    install(story, "code", f'echo "$1 $2" >> {story.place}/opened; cat "$3" "$4" >> {story.place}/opened')
     said = story.llmc("review", "adam", "--interface", "vscode")
-    assert "in VS Code" in said.out
-    assert (story.place / "opened").read_text().strip() == story.worker("adam").worktree_path
+    assert "opened 2 files in VS Code" in said.out
+    opened = (story.place / "opened").read_text().splitlines()
+    assert opened[0] == "--new-window --diff"
+    assert "--reuse-window --diff" in opened
+    assert "other line" in opened
 
 
 def test_a_viewer_that_fails_falls_back_to_the_plain_diff(story: Story) -> None:
@@ -94,3 +112,34 @@ def test_review_shows_the_work_as_it_would_land(story: Story) -> None:
     assert answer["base_sha"] == story.git("rev-parse", "main")
     assert "hand.txt" not in answer["diff"]
     assert answer["commit_sha"] == story.git("rev-parse", "llmc/adam", cwd=story.root.path)
+
+
+def test_review_begins_with_what_matters(story: Story) -> None:
+    Path(story.worker("adam").worktree_path, "left.txt").write_text("not committed\n")
+    shown = story.llmc("review", "adam").out.partition("diff --git")[0]
+    assert "Add a" in shown
+    assert "1 file changed, 1 insertion(+)" in shown
+    assert "none are set (repo.validate)" in shown
+    assert "accept would refuse it now" in shown
+    assert "left.txt" in shown
+
+
+def test_review_says_with_whom_it_will_conflict(tmp_path: Path) -> None:
+    story = Story(tmp_path).begin("adam", "baker")
+    for name in ("adam", "baker"):
+        sha = story.commit_as(name, "same.txt", f"by {name}\n", f"Add same by {name}")
+        story.rewrite(name, work=Work.NEEDS_REVIEW, commit_sha=sha, current_prompt="Add same", turn=Turn.OVER)
+    assert "will conflict with baker in same.txt" in story.llmc("review", "adam").out
+
+
+@pytest.mark.parametrize(("pager", "seen"), [("sed s/added/PAGED/", "PAGED line"), ("no-such-pager", "added line")])
+def test_at_a_terminal_the_diff_is_coloured_and_paged_as_git_would(story: Story, pager: str, seen: str) -> None:
+    (Path(os.environ["PATH"]) / "sed").symlink_to("/bin/sed")
+    env = {**os.environ, "GIT_PAGER": pager, "TERM": "xterm"}
+    words = [str(PROGRAM), "--root", story.root.path, "review", "adam"]
+    code, shown = run_at_terminal(words, env, story.place)
+    assert code == 0
+    assert seen in shown
+    assert "\x1b[32m+" in shown
+    code, shown = run_at_terminal(words, {**env, "NO_COLOR": "1"}, story.place)
+    assert "\x1b[" not in shown

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from llmc.cli.own_words import with_root
 from llmc.core.display import plain
 from llmc.errors import LlmcError, system_hint, system_words
+from llmc.root import with_root
 
 BUG = 3
 INTERRUPTED = 130

@@ -85,7 +85,7 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
         from llmc.cli.json_text import as_json
 
         return as_json(document)
-    from llmc.cli.own_words import with_root
+    from llmc.root import with_root
 
     if form:
         return plain(status_short(document))

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from llmc.cli.colour import terminal_paint
 from llmc.cli.columns import terminal_columns
 from llmc.cli.json_text import as_json
-from llmc.cli.own_words import with_root
 from llmc.commands.shared.result import Result
 from llmc.core.display import plain
 from llmc.core.paint import Paint
+from llmc.host.terminal import page
+from llmc.root import with_root
 
 
 def show_result(result: Result, *, want_json: bool, given_root: str | None = None) -> int:
@@ -19,7 +20,9 @@ def show_result(result: Result, *, want_json: bool, given_root: str | None = Non
         print(as_json(result.data))
     elif result.text:
         text = with_root(result.text, given_root)
-        print(text if result.coloured else plain(text))
+        shown = text if result.coloured else plain(text)
+        if not (result.pager and page(shown, result.pager)):
+            print(shown)
     return result.exit_code
 
 

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from llmc.errors import LlmcError
 
+NO_PROGRAM = (126, 127)
+"""What a shell answers where it finds no program that it may run."""
+
 
 def run_in_terminal(argv: Sequence[str], *, cwd: str | None = None, env: Mapping[str, str] | None = None) -> int:
     """Runs a program on the person's terminal and waits for it."""
@@ -15,6 +18,13 @@ def run_in_terminal(argv: Sequence[str], *, cwd: str | None = None, env: Mapping
         return subprocess.run(argv, cwd=cwd, env=env, check=False).returncode
     except FileNotFoundError:
         raise LlmcError(f"{argv[0]} is not installed", f"install {argv[0]} or name another program") from None
+
+
+def page(text: str, pager: str) -> bool:
+    """Shows it as git would, colours included; False when there is no such program."""
+    env = {"LESS": "FRX", "LV": "-c", **os.environ}
+    words = text.encode("utf-8", "backslashreplace") + b"\n"
+    return subprocess.run(["sh", "-c", pager], input=words, env=env, check=False).returncode not in NO_PROGRAM
 
 
 def become(argv: Sequence[str], env: Mapping[str, str]) -> None:

@@ -12,4 +12,6 @@ class Result:
     """What `--json` prints."""
     exit_code: int = 0
     coloured: bool = False
-    """The text has the colours of a program that was given nothing harmful to show."""
+    """The text is harmless already, and may have colours."""
+    pager: str = ""
+    """The command that shows a long text at a terminal."""
