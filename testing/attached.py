@@ -50,6 +50,10 @@ class Person:
 
     def leaves(self) -> None:
         self.types(DETACH)
+        self.ends()
+
+    def ends(self) -> None:
+        """What they did made their client end."""
         self._client.wait(timeout=20)
 
     def __enter__(self) -> Self:

@@ -113,7 +113,7 @@ class AgentRoot:
 
     def person(self, *, columns: int = 80, rows: int = 24) -> Person:
         """Somebody attaches to the terminal of `w`."""
-        attach = self.tmux.attach_command("llmc-w", read_only=False)
+        attach = self.tmux.attach_command("llmc-w", "Ctrl-b d leaves")
         return Person([*self.machine.namespace.entering(), *attach], self.machine.env, columns=columns, rows=rows)
 
     def signal(self, name: str) -> None:

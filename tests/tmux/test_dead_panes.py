@@ -35,7 +35,7 @@ def program(tmux: Tmux, screen: str) -> Pane:
 
 
 def attached(tmux: Tmux, session: str) -> Person:
-    person = Person(tmux.attach_command(session, read_only=False), os.environ)
+    person = Person(tmux.attach_command(session, "Ctrl-b d leaves"), os.environ)
     wait_until(lambda: tmux.panes()[session].attached)
     return person
 

@@ -473,15 +473,16 @@ def test_two_senders_do_not_cross(tmux, tmp_path):
 
 @pytest.mark.lesson(34, "a tmux server of our own, and exact names on it")
 def test_the_command_to_attach_names_the_session_exactly(tmux):
-    command = tmux.attach_command("adam", read_only=False)
-    assert (command[:3], command[-3:]) == (["tmux", "-L", SOCKET], ["attach-session", "-t", "=adam"])
-    assert tmux.attach_command("adam", read_only=True)[-1] == "-r"
+    command = tmux.attach_command("adam", "Ctrl-b d leaves")
+    assert command[:3] == ["tmux", "-L", SOCKET]
+    assert command[command.index("attach-session") :][:3] == ["attach-session", "-t", "=adam"]
+    assert "ignore-size" in tmux.attach_command("adam", "Ctrl-b d leaves", keeps_size=True)
 
 
 def test_attaching_shows_the_session(tmux):
     start(tmux, "adam", "sh", "-c", "echo hello from adam; exec sleep 600")
     sleeper(tmux, "adam2")
-    command = shlex.join(tmux.attach_command("adam", read_only=True))
+    command = shlex.join(tmux.attach_command("adam", "Ctrl-b d leaves"))
     viewer = start(tmux, "viewer", "env", "-u", "TMUX", "TERM=screen", "sh", "-c", command)
     wait_until(lambda: "hello from adam" in tmux.capture(viewer.id))
     panes = tmux.panes()
@@ -494,7 +495,7 @@ def size_of(tmux, session):
 
 
 def attached_to(tmux, session, **size):
-    return Person(tmux.attach_command(session, read_only=False), os.environ, **size)
+    return Person(tmux.attach_command(session, "Ctrl-b d leaves"), os.environ, **size)
 
 
 def test_a_person_sees_it_at_their_size_and_it_gets_its_own_back(tmux):

@@ -6,6 +6,7 @@ import os
 from argparse import Namespace
 
 from llmc.app import App
+from llmc.commands.attach import HOW_TO_LEAVE
 from llmc.commands.shared.pty_place import PtyPlace, place_of
 from llmc.commands.shared.result import Result
 from llmc.errors import LlmcError
@@ -27,7 +28,7 @@ def run(app: App, args: Namespace) -> Result:
         _switch(app, tmux, pane.id)
     elif app.console.is_terminal:
         env = {key: value for key, value in app.environ.items() if key not in ("TMUX", "TMUX_PANE")}
-        become(tmux.attach_command(pane.session, read_only=False), env)
+        become(tmux.attach_command(pane.session, HOW_TO_LEAVE), env)
     else:
         raise LlmcError(f"{args.id} is in front of its session, but there is no terminal to show it in",
                         "say it in a terminal")  # fmt: skip

@@ -17,6 +17,7 @@ from llmc.values import dataclass
 MINIMUM = (3, 2)
 TURN_SECS = 10.0
 SAID_BYTES = 16_384
+TOLD_MS = "4000"
 CAPTURED_AT_ONCE = 100
 """tmux refuses a command of more than 16 KB, which is that of some two hundred panes."""
 
@@ -251,9 +252,11 @@ class Tmux:
     def press(self, pane: str, *keys: str) -> None:
         self._ask("send-keys", "-t", pane, *keys)
 
-    def attach_command(self, session: str, *, read_only: bool) -> list[str]:
-        attach = ("attach-session", "-t", f"={session}", *(("-r",) if read_only else ()))
-        return ["tmux", *self._address, *calming(session), ";", *attach]
+    def attach_command(self, session: str, how_to_leave: str, *, keeps_size: bool = False) -> list[str]:
+        """`keeps_size`: whoever comes sees what fits, and the terminal stays as large as it is."""
+        attach = ("attach-session", *(("-f", "ignore-size") if keeps_size else ()), "-t", f"={session}")
+        told = ("display-message", "-d", TOLD_MS, how_to_leave)
+        return ["tmux", *self._address, *calming(session), ";", *attach, ";", *told]
 
 
 def _pane(line: str) -> Pane:
