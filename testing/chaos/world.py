@@ -46,7 +46,8 @@ HOOK = f"""\
 [ -d "$(git rev-parse --git-path rebase-merge)" ] && exit 0
 git rev-parse HEAD >>"${AGENTS_MARK}"
 """
-# The demo agent commits wherever git leads it: not when that is the user's repository, or another worker's.
+# The demo agent commits wherever git leads it: not when that is the user's repository, or another worker's, nor where
+# `.git` leads there only after the look.
 CAREFUL_GIT = """\
 #!/bin/sh
 place=$({git} rev-parse --absolute-git-dir 2>/dev/null)
@@ -54,6 +55,7 @@ if [ "$(cat "$place/gitdir" 2>/dev/null)" != "{worktrees}/$LLMC_WORKER/.git" ]; 
   echo "fatal: this is not my worktree" >&2
   exit 128
 fi
+export GIT_DIR="$place" GIT_WORK_TREE="{worktrees}/$LLMC_WORKER"
 case "$1" in gc) how=--exclusive ;; *) how=--shared ;; esac
 export GIT_NO_REPLACE_OBJECTS=1
 exec flock --no-fork --wait 30 $how {lock} {git} "$@"
