@@ -68,6 +68,11 @@ class Root:
         return self.inside("logs", "daemon.log")
 
     @property
+    def settings_mark(self) -> str:
+        """What the settings file was like when it was last found right."""
+        return self.inside("run", "settings-right")
+
+    @property
     def patrol_file(self) -> str:
         return self.inside("run", "patrol.json")
 

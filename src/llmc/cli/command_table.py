@@ -198,6 +198,14 @@ COMMANDS = (
         codes=SENDS,
     ),
     Command(
+        "templates",
+        "the templates for tasks, and what each leaves open",
+        ("llmc templates", "llmc start --template bugfix --set file=app.py"),
+        about="A template is a file ROOT/templates/NAME.md; {NAME} in it is filled in by --set NAME=VALUE, and doubled "
+        "braces stand for themselves.",
+        looks=True,
+    ),
+    Command(
         "message",
         "send a text to a worker's agent",
         ('llmc message adam "Use the existing helper"', "llmc message adam --file notes.md"),
@@ -282,6 +290,7 @@ COMMANDS = (
         ("llmc accept", 'llmc accept baker --message "Add profile page"', "llmc accept adam baker --dry-run"),
         (
             word("names", metavar="WORKER", nargs="*", type=some_name, help="the workers (default: the last reviewed)"),
+            flag("--all", text="all work that waits for review"),
             word("--message", "-m", metavar="M", help="the commit's message"),
             flag("--changed", text="also where the work has changed since its review"),
             word("--tree", metavar="SHA", type=some_tree, help="only this very tree, as `review --json` names it"),
@@ -314,8 +323,8 @@ COMMANDS = (
     Command(
         "reset",
         "back to idle on the tip of the branch; a backup is kept",
-        ("llmc reset adam", "llmc reset adam --yes"),
-        (WORKER, YES),
+        ("llmc reset adam", "llmc reset adam baker --yes", "llmc reset --all"),
+        (NAMES, EVERYBODY, YES),
         about="Ends the task. Asks first where there is work; `llmc undo WORKER` brings it back.",
     ),
     Command(
@@ -384,13 +393,20 @@ COMMANDS = (
     Command(
         "config",
         "read and change the settings; comments stay",
-        ("llmc config get repo.branch", "llmc config set policy.autonomy assist", "llmc config check"),
+        ("llmc config", "llmc config get repo.branch", "llmc config set policy.autonomy assist", "llmc config check"),
         (
-            word("action", choices=("get", "set", "path", "check"), nargs="?", default="check", help="default: check"),
+            word(
+                "action",
+                choices=("list", "get", "set", "path", "check"),
+                nargs="?",
+                default="list",
+                help="default: list",
+            ),
             word("key", nargs="?", metavar="K", type=some_text, help="such as defaults.model or workers.adam.model"),
             word("value", nargs="?", metavar="V", type=some_text, help="the new value"),
         ),
-        about="docs/configuration.md lists every key. Without words it checks the whole file.",
+        about="Without words it lists all settings, each with where it is from. docs/configuration.md describes every "
+        "key.",
         looks=True,
     ),
     Command(

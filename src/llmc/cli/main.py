@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
+    from llmc.root import Root
+
 
 def entry() -> NoReturn:
     """The console script."""
@@ -80,7 +82,9 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     from llmc.roots import find_root, here
 
     given, form = words
-    document = status_document(find_root(given, os.environ, here()))
+    root = find_root(given, os.environ, here())
+    document = status_document(root)
+    _warn_of_settings(root, given)
     if form == "--json":
         from llmc.cli.json_text import as_json
 
@@ -90,6 +94,17 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     if form:
         return plain(status_short(document))
     return with_root(status_text(document, terminal_columns(), terminal_paint()), given)
+
+
+def _warn_of_settings(root: Root, given: str | None) -> None:
+    """What is shown is true all the same."""
+    from llmc.commands.shared.settings_check import settings_problem
+
+    problem = settings_problem(root)
+    if problem is not None:
+        from llmc.cli.failures import tell
+
+        tell(problem, given)
 
 
 def _quick_pty_answer(argv: Sequence[str]) -> str | None:

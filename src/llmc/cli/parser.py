@@ -35,6 +35,42 @@ example:
 COLUMNS = 79
 
 
+MEANT = {
+    "approve": "accept",
+    "land": "accept",
+    "merge": "accept",
+    "list": "status",
+    "ls": "status",
+    "ps": "status",
+    "create": "add",
+    "new": "add",
+    "spawn": "add",
+    "delete": "nuke",
+    "kill": "nuke",
+    "remove": "nuke",
+    "rm": "nuke",
+    "diff": "review",
+    "show": "review",
+    "prompt": "message",
+    "say": "message",
+    "send": "message",
+    "cancel": "interrupt",
+    "stop": "interrupt",
+    "deny": "reject",
+    "log": "logs",
+    "open": "attach",
+    "settings": "config",
+    "check": "doctor",
+    "history": "events",
+    "restore": "undo",
+    "quit": "down",
+    "shutdown": "down",
+    "sync": "rebase",
+    "update": "rebase",
+}
+"""The words that other tools have for the same."""
+
+
 class Help(RawDescriptionHelpFormatter):
     """With room for the longest command's name, which argparse does not count."""
 
@@ -64,7 +100,7 @@ class Parser(ArgumentParser):
     def _advice(self, word: str, known: Iterable[str]) -> str:
         from llmc.config.suggest import nearest_word  # no other word has to wait for the settings
 
-        meant = nearest_word(word, known)
+        meant = MEANT.get(word) or nearest_word(word, known)
         guess = f"did you mean `{self.prog} {meant}`? " if meant else ""
         return f"{guess}`{self.prog} --help` lists the commands"
 
@@ -93,7 +129,22 @@ class CommandParser(Parser):
             self.add_argument(*word.names, **word.options)
         if command.parts:
             _list_commands(self, command.parts, f"{command.name}_")
-        return super().parse_known_args(args, namespace)
+            return super().parse_known_args(args, namespace)
+        return super().parse_known_args(self._flags_first(list(args)), namespace)
+
+    def _flags_first(self, words: list[str]) -> list[str]:
+        """argparse gives up on a word that may be left out as soon as a flag stands before it."""
+        flags: list[str] = []
+        others: list[str] = []
+        while words:
+            word = words.pop(0)
+            if word == "--":
+                return [*flags, *others, word, *words]
+            action = self._option_string_actions.get(word.partition("=")[0])
+            (flags if word.startswith("-") and word != "-" else others).append(word)
+            if action is not None and action.nargs is None and "=" not in word and words:
+                flags.append(words.pop(0))
+        return [*flags, *others]
 
 
 def make_parser(prog: str = "llmc") -> ArgumentParser:

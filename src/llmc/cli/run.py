@@ -36,7 +36,7 @@ def _run(argv: list[str]) -> int:
         from llmc.errors import InvalidUsageError
 
         raise InvalidUsageError("no command was given", FIRST)
-    args = make_parser(_own_name()).parse_args(argv)
+    args = make_parser(_own_name()).parse_args(_command_first(argv))
     from llmc.cli.render import show_result
 
     return show_result(_result(args), want_json=_has(args, "json"), given_root=_root_to_name(args))
@@ -46,6 +46,20 @@ def _root_to_name(args: Namespace) -> str | None:
     from llmc.cli.own_words import QUOTE_OTHERS
 
     return None if args.verb in QUOTE_OTHERS else args.root
+
+
+def _command_first(argv: list[str]) -> list[str]:
+    """`llmc --json status` means `llmc status --json`: only `--root` has a value of its own before the command."""
+    ours: list[str] = []
+    flags: list[str] = []
+    rest = list(argv)
+    while rest and rest[0].startswith("-") and rest[0] not in ("-h", "--help", "--version", "--"):
+        word = rest.pop(0)
+        if word == "--root" and rest:
+            ours += [word, rest.pop(0)]
+        else:
+            (ours if word.startswith("--root") else flags).append(word)
+    return [*ours, *rest[:1], *flags, *rest[1:]] if rest else argv
 
 
 def _own_name() -> str:

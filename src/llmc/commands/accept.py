@@ -19,7 +19,7 @@ from llmc.core.lifecycle.effects import MergeWork
 from llmc.daemon.process import running_daemon
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.clone import peek_source
-from llmc.model import Worker
+from llmc.model import Work, Worker
 from llmc.perform.accept import plan_for
 from llmc.perform.steps import decide_and_run
 from llmc.site import Site
@@ -29,7 +29,7 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     if args.message is not None:
         check_text(args.message)
-    names = [reviewed_or_named(site, name) for name in dict.fromkeys(args.names or [None])]
+    names = _waiting(site, args) if args.all else [reviewed_or_named(site, each) for each in _named_once(args)]
     if len(names) > 1 and (args.message is not None or args.tree is not None):
         what = "message cannot be that of several commits" if args.tree is None else "tree cannot be that of several"
         raise InvalidUsageError(f"one {what}", "accept them one by one")
@@ -39,6 +39,19 @@ def run(app: App, args: Namespace) -> Result:
     if args.dry_run or running_daemon(site.root) is not None:
         return result  # a daemon lets the others follow the branch by itself
     return _with_notes(result, bring_all_up_to_date(site))
+
+
+def _named_once(args: Namespace) -> list[str | None]:
+    return list(dict.fromkeys(args.names or [None]))
+
+
+def _waiting(site: Site, args: Namespace) -> list[str]:
+    if args.names:
+        raise InvalidUsageError("workers are named, and all of them", "give either names or --all")
+    waiting = [worker for worker in site.ledger.load().workers.values() if worker.work is Work.NEEDS_REVIEW]
+    if not waiting:
+        raise LlmcError("no work waits for review", "see `llmc status`")
+    return [worker.name for worker in waiting]
 
 
 def _accept(site: Site, name: str, wanted: MergeWork) -> Result:

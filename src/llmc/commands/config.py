@@ -11,11 +11,12 @@ from llmc.commands.shared.result import Result
 from llmc.config import Config, load_config
 from llmc.config.keys import split_key
 from llmc.config.settings import find_option
-from llmc.errors import InvalidUsageError
+from llmc.errors import InvalidUsageError, LlmcError
 from llmc.root import Root
-from llmc.store.config_file import get_value, set_value
+from llmc.store.config_file import all_values, get_value, set_value
+from llmc.store.state_file import StateFile
 
-FORMS = {"get": "get K", "set": "set K V", "path": "path", "check": "check"}
+FORMS = {"list": "list", "get": "get K", "set": "set K V", "path": "path", "check": "check"}
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -26,6 +27,8 @@ def run(app: App, args: Namespace) -> Result:
     if args.action == "check":
         _check_packs(root, load_config(root.config_file))
         return Result(f"{root.config_file} is fine", {"path": root.config_file, "ok": True})
+    if args.action == "list":
+        return _list(root)
     if args.action == "get":
         return _get(root, args.key)
     return _set(root, args.key, args.value)
@@ -45,6 +48,13 @@ def _check_packs(root: Root, config: Config) -> None:
         raise wrong
 
 
+def _list(root: Root) -> Result:
+    settings = all_values(root.config_file)
+    lines = [f"{each.key} = {json.dumps(each.value, ensure_ascii=False)}  ({each.source})" for each in settings]
+    data = [{"key": each.key, "value": each.value, "source": each.source} for each in settings]
+    return Result("\n".join(lines), {"path": root.config_file, "settings": data})
+
+
 def _get(root: Root, key: str) -> Result:
     value = get_value(root.config_file, key)
     if value is None:
@@ -61,12 +71,22 @@ def _what_holds(key: str) -> str:
 
 
 def _set(root: Root, key: str, text: str) -> Result:
+    _require_worker(root, key)
     before = get_value(root.config_file, key)
     value = set_value(root.config_file, key, text)
     said = f"{key} = {json.dumps(value, ensure_ascii=False)}"
     if key == "defaults.agent" and value != before:
         said += _of_the_agent_before(root, str(value))
     return Result(said, {"key": key, "value": value})
+
+
+def _require_worker(root: Root, key: str) -> None:
+    """A table for nobody would be read by nobody."""
+    table, name, *_ = (*split_key(key), "", "")
+    workers = StateFile(root.path).load().workers if table == "workers" else {}
+    if table == "workers" and name not in workers:
+        known = ", ".join(workers) or "there are none"
+        raise LlmcError(f"there is no worker {name!r}", f"the workers: {known}; `llmc add {name}` makes it")
 
 
 def _of_the_agent_before(root: Root, agent: str) -> str:

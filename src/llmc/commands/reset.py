@@ -8,14 +8,25 @@ from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip
 from llmc.commands.shared.losses import find_loss, note_of_foreign
 from llmc.commands.shared.result import Result
+from llmc.commands.shared.which_workers import named_workers
 from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.perform.steps import decide_and_run
+from llmc.site import Site
 
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    with acting_for(site, args.worker) as worker:
+    names = named_workers(site, args, "reset")
+    results = [_reset(app, site, name) for name in names]
+    single = len(args.names) == 1 and not args.all
+    data = [result.data for result in results]
+    text = "\n".join(result.text for result in results) or "there are no workers"
+    return Result(text, data[0] if single else {"workers": data})
+
+
+def _reset(app: App, site: Site, name: str) -> Result:
+    with acting_for(site, name) as worker:
         loss, foreign = find_loss(site, worker).words, note_of_foreign(site, worker)
         if loss and not app.console.confirm(f"{worker.name} has {loss}. Reset it? A backup is kept."):
             raise LlmcError(
@@ -24,6 +35,6 @@ def run(app: App, args: Namespace) -> Result:
         settled = decide_and_run(site, worker.name, ev.ResetAsked(site.now()), newest_tip(site))
     if settled.refusal is not None:
         raise settled.refusal
-    after = site.worker(args.worker)
+    after = site.worker(name)
     kept = "; `llmc undo` brings the old work back" if loss else ""
     return Result(f"{after.name}: {after.status}{kept}{foreign}", {"worker": after.name, "status": after.status})

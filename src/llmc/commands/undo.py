@@ -11,12 +11,13 @@ from llmc.care.acting import acting_for
 from llmc.care.catch_up import catch_up
 from llmc.commands.shared.losses import find_loss, note_of_foreign
 from llmc.commands.shared.result import Result
-from llmc.core.display import age
+from llmc.core.display import age, one_line
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.clocks import in_order
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.backup import list_backups, make_backup, restore_backup, same_content
 from llmc.git.backup_record import Backup
+from llmc.git.history import subjects_of
 from llmc.host.faults import Moment, reached
 from llmc.observe.branches import work_ahead
 from llmc.perform.worktrees import make_it_ours
@@ -33,8 +34,10 @@ def run(app: App, args: Namespace) -> Result:
     if args.worker is not None and not backups:
         site.worker(args.worker)  # a name that no backup knows either is a mistake
     if args.list or (args.worker is None and args.backup is None):
-        lines = "\n".join(_line(backup) for backup in backups) or "there are no backups"
-        return Result(lines, [_data(backup) for backup in backups])
+        subjects = subjects_of(site.git, site.root.path, [backup.head_sha for backup in backups])
+        lines = [_line(backup, subjects.get(backup.head_sha, "")) for backup in backups]
+        data = [{**_data(backup), "subject": subjects.get(backup.head_sha)} for backup in backups]
+        return Result("\n".join(lines) or "there are no backups", data)
     named = _named(backups, args.backup) if args.backup is not None else None
     name = named.worker if named is not None and args.worker is None else args.worker
     _refuse_removed(site, name)
@@ -89,10 +92,12 @@ def _newest_other(site: Site, backups: tuple[Backup, ...], present: Backup | Non
     raise LlmcError(f"there is no other backup of {name}", "`llmc undo --list` shows all there are")
 
 
-def _line(backup: Backup) -> str:
+def _line(backup: Backup, subject: str) -> str:
     files = f", {len(backup.dirty)} uncommitted files" if backup.dirty else ""
     when = age(time.time() - backup.at_unix)
-    return f"{backup.ref}  {when} ago, before {backup.reason or 'a change'}: {backup.head_sha[:12]}{files}"
+    task = f"\n    task: {one_line(backup.task, 100)}" if backup.task else ""
+    head = f'{backup.head_sha[:12]} "{one_line(subject)}"'
+    return f"{backup.ref}  {when} ago, before {backup.reason or 'a change'}: {head}{files}{task}"
 
 
 def _data(backup: Backup) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from llmc.core.landing.commit_message import without_controls
 from llmc.git.parse import nul_fields
@@ -54,6 +54,15 @@ def own_commits(git: Git, cwd: str, head: str, *others: str) -> tuple[Commit, ..
     without = [f"^{other}" for other in others]
     fields = iter(nul_fields(git.run(cwd, *_LOG, "--reverse", "--topo-order", head, *without, "--").out))
     return tuple(_commit(*each) for each in zip(*[fields] * 6, strict=True))
+
+
+def subjects_of(git: Git, cwd: str, commits: Sequence[str]) -> dict[str, str]:
+    """The first line of each; what the repository does not have is left out."""
+    if not commits:
+        return {}
+    words = ("log", "--no-walk=unsorted", "--ignore-missing", "--no-show-signature", "-z", "--format=%H %s", "--stdin")
+    said = git.run(cwd, *words, stdin="\n".join(dict.fromkeys(commits)).encode(), check=False)
+    return dict(line.split(" ", 1) for line in nul_fields(said.out))
 
 
 def messages_of(commits: Iterable[Commit]) -> tuple[str, ...]:

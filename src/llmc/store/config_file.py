@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +15,7 @@ from llmc.config.literals import literal
 from llmc.config.load import decode, parse_config, read_text
 from llmc.config.rules import examine
 from llmc.config.sections import CLI_AGENTS
-from llmc.config.settings import find_option, options_inside
+from llmc.config.settings import all_options, find_option, options_inside
 from llmc.config.suggest import advice_for, known_beside
 from llmc.config.value_types import typed
 from llmc.core.setting import Setting
@@ -23,6 +23,7 @@ from llmc.errors import InvalidUsageError
 from llmc.host.atomic import write_atomically
 from llmc.model import Json
 from llmc.store.lock import FileLock, disk_errors
+from llmc.values import dataclass
 
 _DEFAULT_TEXT = """\
 # The settings of this LLMC directory. What is commented out is the default.
@@ -75,6 +76,40 @@ def get_value(path: Path | str, name: str) -> Json:
     if given is None:
         given = getattr(config.worker(key[1]), key[2]) if key[0] == "workers" else about.default
     return _plain(given)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingInForce:
+    key: str
+    value: Json
+    source: str
+    """`config.toml`, or what holds without it."""
+
+
+def all_values(path: Path | str) -> list[SettingInForce]:
+    """Every setting with what holds; of workers and agents those that the file speaks of."""
+    text = read_text(path)
+    parse_config(text, str(path))
+    raw = decode(text, str(path))
+    return [_in_force(raw, key, about) for key, about in _every_key(raw)]
+
+
+def _every_key(raw: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], Setting]]:
+    for key, about in all_options():
+        if len(key) == 2:
+            yield key, about
+            continue
+        table = raw.get(key[0])
+        for name, own in table.items() if isinstance(table, dict) else ():
+            if isinstance(own, dict) and key[2] in own:
+                yield (key[0], name, key[2]), about
+
+
+def _in_force(raw: Mapping[str, object], key: tuple[str, ...], about: Setting) -> SettingInForce:
+    given = value_at(raw, key)
+    if given is not None:
+        return SettingInForce(dotted(key), _plain(given), "config.toml")
+    return SettingInForce(dotted(key), _plain(about.default), about.when_unset or "default")
 
 
 def set_value(path: Path | str, name: str, text: str) -> Json:

@@ -33,7 +33,10 @@ def repair(app: App, root: Root) -> Result:
     tried: set[Repair] = set()
     for _ in range(ROUNDS):
         planned = [each for each in repairs_for(findings) if each not in tried]
-        if not planned or not _agreed(app, planned):
+        if not planned:
+            break
+        if not _agreed(app, planned):
+            done += [Repaired(each, False, "left as it is") for each in planned]
             break
         done += _carry_out(app, context_for(app, root), planned)
         tried |= set(planned)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -13,7 +14,10 @@ from llmc.core.delivery.text_limits import MAX_BYTES, check_text
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.host.terminal import run_in_terminal
 
-EDITOR_NOTE = "# Write the text above this line; lines that begin with # are left out.\n"
+SCISSORS = "# ------------------------ >8 ------------------------"
+EDITOR_NOTE = f"{SCISSORS}\n# Write the text above this line. What is below it, with the line itself, is left out.\n"
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_-]*)\}")
+"""`{NAME}` of a template; doubled braces stand for themselves."""
 
 
 def text_from(words: str | None, file: str | None, *, environ: Mapping[str, str]) -> str:
@@ -62,7 +66,7 @@ def _from_editor(environ: Mapping[str, str]) -> str:
         written = _from_file(name)
     finally:
         Path(name).unlink(missing_ok=True)
-    return "\n".join(line for line in written.splitlines() if not line.startswith("#")).strip()
+    return written.partition(SCISSORS)[0].strip()
 
 
 def editor_words(environ: Mapping[str, str]) -> list[str]:
@@ -79,15 +83,34 @@ def editor_words(environ: Mapping[str, str]) -> list[str]:
 def from_template(directory: str, name: str, settings: Sequence[str]) -> str:
     path = Path(directory) / f"{name}.md"
     if "/" in name or not path.is_file():
-        known = sorted(file.stem for file in Path(directory).glob("*.md") if file.is_file())
-        raise LlmcError(f"there is no template {name!r}", f"the templates in {directory}: {', '.join(known) or 'none'}")
+        known = ", ".join(templates_in(directory)) or "none"
+        raise LlmcError(f"there is no template {name!r}", f"the templates in {directory}: {known}")
     text = _from_file(str(path))
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise InvalidUsageError(f"--set {setting!r} has no value", "say --set NAME=VALUE")
-        if f"{{{key}}}" not in text:
-            raise InvalidUsageError(f"the template {name} has no {{{key}}}", f"see {path}")
-        text = text.replace(f"{{{key}}}", value)
+    values = dict(_setting(each) for each in settings)
+    wanted = placeholders(text)
+    if unknown := [key for key in values if key not in wanted]:
+        raise InvalidUsageError(f"the template {name} has no {{{unknown[0]}}}", f"see {path}")
+    if missing := [key for key in wanted if key not in values]:
+        words = " ".join(f"--set {key}=..." for key in missing)
+        raise InvalidUsageError(f"the template {name} is not filled in: {', '.join(missing)}", f"add {words}")
+    text = PLACEHOLDER.sub(lambda found: values[found[1]] if found[1] else found[0][0], text)
     check_text(text)
     return text
+
+
+def _setting(words: str) -> tuple[str, str]:
+    key, equals, value = words.partition("=")
+    if not equals:
+        raise InvalidUsageError(f"--set {words!r} has no value", "say --set NAME=VALUE")
+    return key, value
+
+
+def placeholders(text: str) -> list[str]:
+    """The names that a template leaves open, each once."""
+    return list(dict.fromkeys(found[1] for found in PLACEHOLDER.finditer(text) if found[1]))
+
+
+def templates_in(directory: str) -> dict[str, str]:
+    """The text of each, by its name."""
+    files = sorted(file for file in Path(directory).glob("*.md") if file.is_file())
+    return {file.stem: _from_file(str(file)) for file in files}
