@@ -98,7 +98,8 @@ class Story:
         out, err = _stream(), _stream()
         with redirect_stdout(out), redirect_stderr(err):
             ended = main(["--root", self.root.path, *words])
-        return Said(ended, _written(out), _written(err))
+        # Advice repeats the root that was named, which says nothing in a story that has only one.
+        return Said(ended, *(_written(each).replace(f"--root {self.root.shown} ", "") for each in (out, err)))
 
     def json(self, *words: str, code: int = 0) -> Any:  # noqa: ANN401 - whatever the command answers
         return json.loads(self.llmc(*words, "--json", code=code).out)

@@ -34,6 +34,9 @@ class Console(Protocol):
     def show(self, text: str) -> None:
         """A whole screen in place of the last one, where the terminal can do that; harmless, and perhaps coloured."""
 
+    def ring(self) -> None:
+        """The bell of the person's terminal."""
+
     def confirm(self, question: str) -> bool:
         """Whether the person agrees. False when there is nobody to ask."""
 

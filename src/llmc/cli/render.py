@@ -62,6 +62,11 @@ class ConsoleTerminal:
         else:
             self.say(text)
 
+    def ring(self) -> None:
+        if self.is_terminal:
+            sys.stdout.write("\a")
+            sys.stdout.flush()
+
     @property
     def can_ask(self) -> bool:
         return self.assume_yes or _somebody_is_there()

@@ -215,14 +215,19 @@ def _watch(app: App, roots: list[Root], args: Namespace) -> None:
     """Until the person has seen enough (Ctrl-C)."""
     import json
 
+    from llmc.commands.shared.bell import Bell
     from llmc.host.watch import open_watch, wait_for_change
 
     watch = open_watch()
     for root in roots:
         for path in (root.path, root.inside("run"), root.inside("run", "attention"), root.terminals):
             watch.add(path, "status", frozenset())
+    bells = [Bell(root) for root in roots]
     while True:
         text, document = _answer(app, roots, args)
+        documents = document["roots"] if args.all else [document]
+        if sum(bell.rings_for(each) for bell, each in zip(bells, documents, strict=True)):
+            app.console.ring()
         if args.json:
             app.console.print(json.dumps(document))
         else:

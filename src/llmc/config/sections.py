@@ -8,7 +8,7 @@ from types import MappingProxyType
 from llmc.config.value_types import FILES, PLACE, VARIABLES, string, words
 from llmc.core.lifecycle.policy import AGENT, AUTONOMY
 from llmc.core.names import is_branch_name
-from llmc.core.schema import FLAG, whole
+from llmc.core.schema import FLAG, choice, whole
 from llmc.core.setting import option, required, seconds
 from llmc.core.text_checks import inner_glob, one_full_line, one_line, one_word, web_address, web_address_or_nothing
 from llmc.model import Autonomy
@@ -104,6 +104,11 @@ class NotifySettings:
         string('"https://example.org/hook"', "an http or https address, or empty", web_address_or_nothing),
         "",
         'an address to post to; `""` for none',
+    )
+    format: str = option(
+        choice(("json", "slack", "discord", "ntfy")),
+        "json",
+        "how the notice is posted: as JSON of LLMC's own, or as that service wants it",
     )
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 from llmc.core.display import one_line
 from llmc.core.screen.assessment import Assessment
 from llmc.values import dataclass
 
 WORDS = {"READY": "is ready", "NEEDS_CONFIRMATION": "asks you", "ERROR": "has failed", "EXITED": "has ended"}
 LONGEST = 200
+DISCORD_LONGEST = 2000
+TAGS = {"needs_review": "eyes", "needs_input": "question", "error": "rotating_light", "crashed": "rotating_light"}
+"""ntfy shows them as pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,24 @@ class Notice:
     @property
     def text(self) -> str:
         return f"{self.who} {self.why}" + (f"; {self.asked}" if self.asked else "")
+
+
+def as_posted(notice: Notice, form: str, at_unix: float) -> tuple[bytes, dict[str, str]]:
+    """Body and headers, as the service behind the address wants them."""
+    if form == "ntfy":
+        kind = {"Title": f"LLMC: {notice.who}", "Tags": TAGS.get(notice.kind, "robot"), "Content-Type": "text/plain"}
+        return notice.text.encode(), kind
+    said = f"LLMC: {notice.text}"
+    document: dict[str, object]
+    if form == "slack":
+        # What stands between these has a meaning there: links, mentions of everybody.
+        document = {"text": said.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
+    elif form == "discord":
+        document = {"content": said[:DISCORD_LONGEST], "allowed_mentions": {"parse": []}}
+    else:
+        own = {"who": notice.who, "kind": notice.kind, "why": notice.why, "asked": notice.asked, "text": notice.text}
+        document = {**own, "at_unix": at_unix}
+    return json.dumps(document).encode(), {"Content-Type": "application/json"}
 
 
 def notice_of(who: str, said: Assessment) -> Notice:

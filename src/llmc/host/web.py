@@ -33,17 +33,16 @@ class Response:
 
 
 def post_json(address: str, data: object, *, headers: Mapping[str, str], timeout: float) -> Response:
+    return post(address, json.dumps(data).encode(), {"Content-Type": "application/json", **headers}, timeout)
+
+
+def post(address: str, body: bytes, headers: Mapping[str, str], timeout: float) -> Response:
     # These take longer to load than most commands to run, and few people want anything posted.
     import http.client
     import urllib.error
     import urllib.request
 
-    request = urllib.request.Request(
-        address,
-        json.dumps(data).encode(),
-        {"Content-Type": "application/json", "User-Agent": "llmc", **headers},
-        method="POST",
-    )
+    request = urllib.request.Request(address, body, {"User-Agent": "llmc", **headers}, method="POST")
     until = time.monotonic() + timeout
     try:
         with urllib.request.urlopen(request, timeout=timeout) as answer:

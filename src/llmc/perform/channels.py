@@ -10,13 +10,13 @@ from contextlib import suppress
 from html import escape
 
 from llmc.config.sections import NotifySettings
-from llmc.core.notice import Notice
+from llmc.core.notice import Notice, as_posted
 from llmc.errors import LlmcError
 from llmc.host.background import Errands
 from llmc.host.base import Host
-from llmc.host.web import post_json
+from llmc.host.web import post
 from llmc.tmux.server import Tmux
-from llmc.tmux.windows import show_message
+from llmc.tmux.windows import client_terminals, show_message
 from llmc.values import dataclass
 
 COMMAND_SECS = 10.0
@@ -32,13 +32,13 @@ class Caller:
     errands: Errands
 
     def call(self, notice: Notice, servers: Sequence[Tmux], tty: str = "") -> None:
-        """`servers` are those whose clients get a line, `tty` the terminal whose bell rings; else our own."""
+        """`servers` are those whose clients get a line and a bell, `tty` the one terminal whose bell rings instead."""
         for name, way in self._ways(notice, servers, tty):
             self.errands.run(name, way)
 
     def _ways(self, notice: Notice, servers: Sequence[Tmux], tty: str) -> list[tuple[str, Callable[[], None]]]:
         wanted: list[tuple[object, str, Callable[[], None]]] = [
-            (self.settings.bell, "the bell", lambda: _ring(tty)),
+            (self.settings.bell, "the bell", lambda: _ring(servers, tty)),
             (self.settings.tmux_message, "the message in tmux", lambda: _show(servers, notice)),
             (self.settings.desktop, "the desktop notification", lambda: self._show_on_desktop(notice)),
             (self.settings.command, "the notify command", lambda: self._run_command(notice)),
@@ -68,31 +68,32 @@ class Caller:
             raise LlmcError(f"it ended with {done.code}: {done.complaint[:200]}")
 
     def _post(self, notice: Notice) -> None:
-        data = {
-            "who": notice.who,
-            "kind": notice.kind,
-            "why": notice.why,
-            "asked": notice.asked,
-            "text": notice.text,
-            "at_unix": time.time(),
-        }
-        response = post_json(self.settings.webhook, data, headers={}, timeout=WEBHOOK_SECS)
+        body, headers = as_posted(notice, self.settings.format, time.time())
+        response = post(self.settings.webhook, body, headers, WEBHOOK_SECS)
         if not response.ok:
             raise LlmcError(f"it answered {response.status}")
 
 
-def _ring(tty: str) -> None:
-    """A bell in the terminal itself: tmux marks its window and rings wherever the person looks."""
+def _ring(servers: Sequence[Tmux], tty: str) -> None:
+    """In one terminal alone, where tmux marks its window; else in ours and in all from which somebody looks on."""
     if tty:
-        with suppress(OSError):
-            number = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
-            try:
-                os.write(number, b"\a")
-            finally:
-                os.close(number)
-    elif sys.stderr.isatty():
+        _ring_in(tty)
+        return
+    if sys.stderr.isatty():
         sys.stderr.write("\a")
         sys.stderr.flush()
+    for server in servers:
+        for looking_on in client_terminals(server):
+            _ring_in(looking_on)
+
+
+def _ring_in(tty: str) -> None:
+    with suppress(OSError):
+        number = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            os.write(number, b"\a")
+        finally:
+            os.close(number)
 
 
 def _for_notify_send(text: str) -> str:

@@ -97,6 +97,12 @@ def clients(tmux: Tmux) -> list[str]:
     return answer.text.splitlines() if answer.ok else []
 
 
+def client_terminals(tmux: Tmux) -> list[str]:
+    """Of the people who are attached; LLMC's own clients have none."""
+    answer = tmux.run("list-clients", "-f", "#{!=:#{client_control_mode},1}", "-F", "#{client_tty}")
+    return [tty for tty in answer.text.splitlines() if tty] if answer.ok else []
+
+
 def show_message(tmux: Tmux, text: str) -> None:
     """A line in every client that is attached."""
     shown = text.replace("#", "##").replace("%", "%%")

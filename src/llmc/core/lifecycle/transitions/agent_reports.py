@@ -6,18 +6,19 @@ from dataclasses import replace
 
 from llmc.core.delivery.digest import prompt_digests
 from llmc.core.lifecycle import events as ev
-from llmc.core.lifecycle.effects import Notify
 from llmc.core.lifecycle.policy import Policy
 from llmc.core.lifecycle.transitions.conflicts import turn_ended_in_rebase
 from llmc.core.lifecycle.transitions.interrupts import reported_interrupt, was_interrupted
 from llmc.core.lifecycle.transitions.queued import still_queued, without_heard
 from llmc.core.lifecycle.transitions.shared import (
+    BY_ANSWER,
     Move,
     for_review,
     is_new_work,
     needs_input,
     not_on_its_branch,
     not_ours,
+    waits_for_person,
     with_last_words,
 )
 from llmc.core.lifecycle.transitions.silence import is_nudge
@@ -79,8 +80,8 @@ def question_asked(worker: Worker, event: ev.QuestionAsked, policy: Policy) -> M
 def _asks(worker: Worker, why: str) -> Move:
     worker = replace(worker, reports_events=True)
     if worker.work in (Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT):
-        return needs_input(worker, why)
-    return Move(worker, (Notify("needs_input", f"{worker.name} waits for you: {why}"),), why)
+        return needs_input(worker, why, BY_ANSWER)
+    return Move(worker, (waits_for_person(worker, why, BY_ANSWER),), why)
 
 
 def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:

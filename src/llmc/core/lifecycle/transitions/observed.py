@@ -11,6 +11,7 @@ from llmc.core.lifecycle.policy import Policy
 from llmc.core.lifecycle.transitions.blocked import GO_ON, turn_broken, wait_is_over
 from llmc.core.lifecycle.transitions.conflicts import escalated, helped
 from llmc.core.lifecycle.transitions.shared import (
+    BY_ANSWER,
     COMMIT_GRACE,
     ELSEWHERE_GRACE,
     REBASE_ESCALATE,
@@ -24,6 +25,7 @@ from llmc.core.lifecycle.transitions.shared import (
     needs_input,
     not_on_its_branch,
     not_ours,
+    waits_for_person,
     with_last_words,
     with_steps,
     with_timer,
@@ -116,7 +118,7 @@ def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
     if not may_move:
         return Move(before)
     if event.state == "NEEDS_CONFIRMATION":
-        return needs_input(worker, f"its screen shows a dialog ({event.detail or 'unknown kind'})")
+        return needs_input(worker, f"its screen shows a dialog ({event.detail or 'unknown kind'})", BY_ANSWER)
     if event.state == "ERROR":
         why = f"its screen shows an error ({event.detail or 'unknown kind'})"
         return turn_broken(replace(worker, turn=Turn.OVER), event.detail or "", why, event.at, None, policy)
@@ -131,8 +133,8 @@ def dialog_seen(worker: Worker, event: ev.DialogSeen, policy: Policy) -> Move:
     """Options with a mark are no guess: whoever stands in front of them goes on with an answer and not without."""
     why = f"asks: {event.asked}"
     if worker.work in (Work.WORKING, Work.REJECTED):
-        return needs_input(worker, why)
-    return Move(worker, (Notify("needs_input", f"{worker.name} waits for you: {why}"),), why)
+        return needs_input(worker, why, BY_ANSWER)
+    return Move(worker, (waits_for_person(worker, why, BY_ANSWER),), why)
 
 
 def dialog_confirmed(worker: Worker, event: ev.DialogConfirmed, policy: Policy) -> Move:

@@ -145,9 +145,19 @@ def for_review(worker: Worker, sha: str) -> Move:
     return Move(ready, (notice,), f"commit {sha[:12]}")
 
 
-def needs_input(worker: Worker, why: str) -> Move:
-    notice = Notify("needs_input", f"{worker.name} waits for you: {why}")
-    return Move(replace(worker, work=Work.NEEDS_INPUT, resume_work=None), (notice,), why)
+BY_MESSAGE = "`llmc message {name} ...` lets it go on"
+BY_ANSWER = "`llmc answer {name} yes`, or no, or a number; `llmc peek {name}` shows it"
+"""The words by which the person lets a worker go on."""
+
+
+def waits_for_person(worker: Worker, why: str, how: str) -> Notify:
+    words = how.format(name=worker.name)
+    said = why if words in why else f"{why}; {words}"
+    return Notify("needs_input", f"{worker.name} waits for you: {said}")
+
+
+def needs_input(worker: Worker, why: str, how: str = BY_MESSAGE) -> Move:
+    return Move(replace(worker, work=Work.NEEDS_INPUT, resume_work=None), (waits_for_person(worker, why, how),), why)
 
 
 def with_tip(worker: Worker, sha: str | None) -> Worker:
