@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from llmc.errors import LlmcError
+from llmc.host.locks import is_held
 from llmc.host.processes import is_running
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
-from llmc.store.lock import is_held
 from testing.story import Story, told_in
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,11 +13,11 @@ from llmc.agents.registry import agent_named
 from llmc.config import Config
 from llmc.git.runner import Git
 from llmc.host.base import Host
-from llmc.host.processes import is_running, remind_of_children
+from llmc.host.locks import FileLock
+from llmc.host.processes import exists, is_running, remind_of_children
 from llmc.model import Worker
 from llmc.root import Root
 from llmc.store.ledger import Ledger
-from llmc.store.lock import FileLock
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux, TmuxError
 from llmc.values import dataclass
@@ -110,10 +109,5 @@ def _tells_nothing(pane: Pane) -> bool:
 
 
 def _unreaped(pane: Pane) -> bool:
-    if not _tells_nothing(pane):
-        return False
-    try:
-        os.kill(pane.pid, 0)
-    except ProcessLookupError:
-        return False  # an old tmux may have nothing to tell about it
-    return True
+    # One that is gone for good: an old tmux may have nothing to tell about it.
+    return _tells_nothing(pane) and exists(pane.pid)

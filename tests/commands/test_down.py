@@ -14,8 +14,7 @@ import pytest
 from llmc.app import open_site
 from llmc.cli.main import main
 from llmc.core.lifecycle import events as ev
-from llmc.host.process_search import marked_processes
-from llmc.host.processes import is_running
+from llmc.host.processes import is_running, marked_processes
 from llmc.model import Session
 from llmc.perform.steps import decide_and_run
 from testing.damage import adam as adam

@@ -8,8 +8,8 @@ from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatt
 
 from llmc import __version__
 from llmc.cli.arguments import some_path
-from llmc.cli.columns import terminal_columns
 from llmc.cli.command_table import COMMANDS
+from llmc.host import terminal_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,29 +10,23 @@ import signal
 import subprocess
 import tempfile
 import termios
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from fcntl import ioctl
 from pathlib import Path
 from typing import IO
 
 from llmc.errors import LlmcError
-from llmc.host.atomic import write_atomically
-from llmc.host.base import Completed, Talk
-from llmc.host.exclusive import alone
+from llmc.host import try_lock
+from llmc.host.base import Completed, ProgramHungError, ProgramMissingError, Talk
+from llmc.host.files import write_atomically
 from llmc.host.line_process import TalkingProgram
 from llmc.host.processes import descendants, end_all, family, kill
 
+PAUSE_SECS = 0.001
 PIPES_CLOSE_WITHIN_SECS = 1.0
 REMOVED_WITHIN_SECS = 1800.0
-
-
-class ProgramMissingError(LlmcError):
-    """The program is not installed."""
-
-
-class ProgramHungError(LlmcError):
-    """The program did not end in time and was ended."""
 
 
 class LocalHost:
@@ -62,8 +56,20 @@ class LocalHost:
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
         return TalkingProgram(argv, env)
 
-    def alone(self, path: str, within: float) -> AbstractContextManager[None]:
-        return alone(path, within)
+    @contextmanager
+    def alone(self, path: str, within: float) -> Iterator[None]:
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+        except OSError:  # where no file can be, there are no turns
+            yield
+            return
+        try:
+            until = time.monotonic() + within
+            while not try_lock(fd) and time.monotonic() < until:
+                time.sleep(PAUSE_SECS)  # never longer: whoever comes later would be quicker
+            yield
+        finally:
+            os.close(fd)
 
     def which(self, program: str) -> str | None:
         return shutil.which(program)

@@ -17,11 +17,11 @@ from llmc.core.screen.classify import Screen, ScreenReading, composer_holds, com
 from llmc.core.screen.composer import composer_keeps, is_part_of
 from llmc.core.screen.fusion import INTERRUPTED
 from llmc.errors import LlmcError
+from llmc.host.locks import FileLock
 from llmc.host.watch import Watch, open_watch, wait_for_change
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
 from llmc.site import Site
-from llmc.store.lock import FileLock
 from llmc.store.snapshot import told_state
 from llmc.store.spool import make_spool
 from llmc.tmux.parsing import Pane

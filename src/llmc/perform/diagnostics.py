@@ -13,7 +13,7 @@ from llmc.core.call_for_help import Scene, bundle_text
 from llmc.core.lifecycle.clocks import in_order
 from llmc.errors import LlmcError
 from llmc.git.repository import status
-from llmc.host.atomic import write_atomically
+from llmc.host.files import write_atomically
 from llmc.model import State, Worker
 from llmc.root import Root
 from llmc.site import Site

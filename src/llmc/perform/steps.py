@@ -23,11 +23,11 @@ from llmc.core.lifecycle.effects import (
 from llmc.core.lifecycle.table import Decision
 from llmc.errors import LlmcError
 from llmc.host.faults import Moment, reached
+from llmc.host.files import DiskError
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.perform import accept, branches, conflicts, delivery, sessions
 from llmc.perform.notices import tell
 from llmc.site import Site
-from llmc.store.lock import DiskError
 from llmc.values import dataclass
 
 CANCELLING = (ev.StopAsked, ev.ResetAsked, ev.RemovalAsked)

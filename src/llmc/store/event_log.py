@@ -18,9 +18,9 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from llmc.errors import LlmcError
+from llmc.host.files import stand_aside
+from llmc.host.locks import FileLock
 from llmc.model import Json
-from llmc.store.lock import FileLock
-from llmc.store.own_file import stand_aside
 from llmc.values import dataclass
 
 MIGRATIONS = (

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from llmc.core.lifecycle.clocks import in_order, is_older, not_after
+from llmc.host.files import disk_errors
 from llmc.store.bad_reports import BAD, count_bad, set_aside, stands_aside
-from llmc.store.lock import disk_errors
 from llmc.store.own_directory import is_replaced, make_own_directory, opened
 from llmc.values import dataclass
 
