@@ -65,6 +65,9 @@ class Tmux:
     @contextmanager
     def talking(self, session: str) -> Iterator[Tmux]:
         """The same server through one client that stays for a while: many questions, one process."""
+        if self.channel is not None and self.channel.usable:
+            yield self
+            return
         # -N: attaching to a server that is gone would start another one.
         attach = ("-N", "-C", "attach-session", "-f", "no-output,ignore-size", "-t", f"={session}")
         with self._alone():
