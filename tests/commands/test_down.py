@@ -35,7 +35,7 @@ def up(root, adam):
     """Adam's shell runs."""
     site = open_site(root)
     with own_tmux(root), site.ledger.events:
-        with site.acting_for("adam"):
+        with site.lock_of("adam"):
             decide_and_run(site, "adam", ev.StartAsked(site.now()))
         assert site.worker("adam").session is Session.UP
         yield site

@@ -5,7 +5,6 @@ Right here is what status lines ask: it imports next to nothing.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 
@@ -19,6 +18,8 @@ def terminal_columns() -> int | None:
 
 
 def try_lock(fd: int, *, shared: bool = False) -> bool:
+    import fcntl  # who only asks for help or for the width of the terminal does without
+
     try:
         fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:

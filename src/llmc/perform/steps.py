@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import field, replace
 
-from llmc.core.delivery.digest import text_digest
+from llmc.core.delivery.texts import text_digest
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import (
     AskToResolve,
@@ -88,7 +88,7 @@ def _left_in_the_record(decision: Decision, unkept: DiskError) -> Settled:
 def stop_agent(site: Site, worker: Worker, *, force: bool) -> str:
     """Ends the agent even where the disk refuses to keep anything. What could not be remembered, in words."""
     try:
-        with site.acting_for(worker.name):
+        with site.lock_of(worker.name):
             settled = decide_and_run(site, worker.name, ev.StopAsked(site.now(), force))
     except DiskError as unwritten:
         pane = site.tmux.panes().get(worker.session_id)
