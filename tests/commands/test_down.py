@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,9 @@ def leave_behind(site):
 
     def found():
         marked = marked_processes(LLMC_ROOT=site.root.path, LLMC_WORKER="adam")
-        return [each.pid for each in marked if "trap" in each.command and os.getsid(each.pid) == each.pid]
+        with suppress(ProcessLookupError):  # the `setsid` that starts it has ended meanwhile
+            return [each.pid for each in marked if "trap" in each.command and os.getsid(each.pid) == each.pid]
+        return []
 
     return wait_until(found)[0]
 
