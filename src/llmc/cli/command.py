@@ -20,12 +20,8 @@ class Word:
         self.options = options
 
 
-def no_parts() -> tuple[Command, ...]:
-    return ()
-
-
 class Command:
-    __slots__ = ("_parts", "about", "answers", "codes", "examples", "looks", "name", "summary", "words")
+    __slots__ = ("about", "answers", "codes", "examples", "looks", "name", "parts", "summary", "words")
 
     def __init__(
         self,
@@ -35,7 +31,7 @@ class Command:
         words: tuple[Word, ...] = (),
         *,
         answers: bool = True,
-        parts: Callable[[], tuple[Command, ...]] = no_parts,
+        parts: Callable[[], tuple[Command, ...]] | None = None,
         about: str = "",
         codes: tuple[str, ...] = FAILS,
         looks: bool = False,
@@ -51,12 +47,8 @@ class Command:
         self.about = about
         self.codes = codes
         self.looks = looks
-        self._parts = parts
-
-    @property
-    def parts(self) -> tuple[Command, ...]:
+        self.parts = parts
         """The commands of a group: `llmc pty classify`."""
-        return self._parts()
 
 
 def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argparse as it is

@@ -75,10 +75,10 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     if words is None:
         return _quick_pty_answer(argv)
     from llmc.cli.colour import terminal_paint
-    from llmc.cli.columns import terminal_columns
     from llmc.commands.shared.status_view import status_short, status_text
     from llmc.commands.status import status_document
     from llmc.core.display import plain
+    from llmc.host import terminal_columns
     from llmc.roots import find_root, here
 
     given, form = words

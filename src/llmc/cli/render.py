@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 
 from llmc.cli.colour import terminal_paint
-from llmc.cli.columns import terminal_columns
 from llmc.cli.json_text import as_json
 from llmc.commands.shared.result import Result
 from llmc.core.display import plain
 from llmc.core.paint import Paint
+from llmc.host import terminal_columns
 from llmc.host.terminal import page
 from llmc.root import with_root
 

@@ -21,7 +21,14 @@ FIRST = "`llmc demo` shows the whole story, `llmc init` begins with your reposit
 def run(argv: list[str]) -> int:
     """Whoever only asks for help does not wait for what results and failures need: they are imported late."""
     try:
-        return _run(argv)
+        if not argv:
+            from llmc.errors import InvalidUsageError
+
+            raise InvalidUsageError("no command was given", FIRST)
+        args = make_parser(_own_name()).parse_args(_command_first(argv))
+        from llmc.cli.render import show_result
+
+        return show_result(_result(args), want_json=_has(args, "json"), given_root=_root_to_name(args))
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
     except (Exception, KeyboardInterrupt) as failure:
@@ -29,17 +36,6 @@ def run(argv: list[str]) -> int:
         from llmc.cli.own_words import given_root
 
         return tell(failure, given_root(argv))
-
-
-def _run(argv: list[str]) -> int:
-    if not argv:
-        from llmc.errors import InvalidUsageError
-
-        raise InvalidUsageError("no command was given", FIRST)
-    args = make_parser(_own_name()).parse_args(_command_first(argv))
-    from llmc.cli.render import show_result
-
-    return show_result(_result(args), want_json=_has(args, "json"), given_root=_root_to_name(args))
 
 
 def _root_to_name(args: Namespace) -> str | None:

@@ -28,7 +28,7 @@ def run(app: App, args: Namespace) -> Result:
     foreign = "".join(note_of_foreign(site, site.worker(name)) for name in names)
     site.panes()
     for name in names:
-        with site.acting_for(name):
+        with site.lock_of(name):
             settled = decide_and_run(site, name, ev.RemovalAsked(site.now()), tip)
         if settled.refusal is not None:
             raise settled.refusal

@@ -20,9 +20,9 @@ from llmc.config.suggest import advice_for, known_beside
 from llmc.config.value_types import typed
 from llmc.core.setting import Setting
 from llmc.errors import InvalidUsageError
-from llmc.host.atomic import write_atomically
+from llmc.host.files import disk_errors, write_atomically
+from llmc.host.locks import FileLock
 from llmc.model import Json
-from llmc.store.lock import FileLock, disk_errors
 from llmc.values import dataclass
 
 _DEFAULT_TEXT = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from llmc.core.lifecycle.patrol import PatrolReport, with_counts
-from llmc.host.atomic import write_atomically
+from llmc.host.files import write_atomically
 
 
 def read_report(path: str) -> dict[str, Any]:

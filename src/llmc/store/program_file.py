@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from llmc.core.program import InstalledProgram
-from llmc.host.atomic import write_atomically
+from llmc.host.files import write_atomically
 from llmc.values import dataclass
 
 KEPT_FOR_SECS = 86_400.0
