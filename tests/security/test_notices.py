@@ -54,7 +54,7 @@ def watched(tmp_path: Path) -> Iterator[Tmux]:
     tmux = Tmux(LocalHost(), f"llmc-notices-{os.getpid()}")
     tmux.new_session("seen", str(tmp_path), ["sleep", "1000"], {}, (200, 50))
     try:
-        with Person(tmux.attach_command("seen", read_only=False), os.environ, columns=200):
+        with Person(tmux.attach_command("seen", "Ctrl-b d leaves"), os.environ, columns=200):
             wait_until(lambda: tmux.run("list-clients").text.strip())
             yield tmux
     finally:
@@ -131,7 +131,7 @@ def test_a_report_of_an_agent_reaches_an_attached_person_as_words(story: Story, 
     command = f'printf "%s\\n" "$LLMC_NOTICE_TEXT" >> {said}'
     story.begin("adam", notify__command=command).up()
     story.task("adam", "hang")
-    attach = story.site.tmux.attach_command("llmc-adam", read_only=False)
+    attach = story.site.tmux.attach_command("llmc-adam", "Ctrl-b d leaves")
     with Person(attach, os.environ, columns=200):
         wait_until(lambda: story.site.tmux.run("list-clients").text.strip())
         for number, trick in enumerate(TRICKS):

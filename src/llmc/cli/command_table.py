@@ -200,7 +200,7 @@ COMMANDS = (
     Command(
         "templates",
         "the templates for tasks, and what each leaves open",
-        ("llmc templates", "llmc start --template bugfix --set file=app.py"),
+        ("llmc templates", "llmc templates --json"),
         about="A template is a file ROOT/templates/NAME.md; {NAME} in it is filled in by --set NAME=VALUE, and doubled "
         "braces stand for themselves.",
         looks=True,
@@ -301,6 +301,20 @@ COMMANDS = (
         "since its review is refused, with the difference; a mere rebase is no change. Work that nobody reviewed is "
         "accepted when its worker is named, and the answer says so.",
         codes=("1 refused, and nothing was merged (with several workers: one of them was)",),
+    ),
+    Command(
+        "pr",
+        "push a worker's work as a branch, and open a pull request",
+        ("llmc pr adam", "llmc pr adam --remote upstream"),
+        (
+            WORKER,
+            word("--remote", metavar="R", type=some_name, help="the remote (default: repo.push, else origin)"),
+            word("--message", "-m", metavar="M", help="title and text of the commit and of the pull request"),
+            flag("--changed", text="also where the work has changed since its review"),
+        ),
+        about="The work goes there as one clean commit on top of your branch, which stays where it is; nothing is ever "
+        "forced. The pull request is opened by gh or glab where they are installed, else its address is printed. The "
+        "worker goes on waiting: `llmc reset` frees it when the request is merged.",
     ),
     Command(
         "rebase",

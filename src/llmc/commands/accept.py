@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip
 from llmc.care.up_to_date import bring_all_up_to_date
+from llmc.commands.shared.landing_notes import landing_notes, left_out_of
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.which_workers import reviewed_or_named
 from llmc.core.delivery.texts import check_text
@@ -57,6 +58,7 @@ def _waiting(site: Site, args: Namespace) -> list[str]:
 def _accept(site: Site, name: str, wanted: MergeWork) -> Result:
     with acting_for(site, name) as worker:
         tip = newest_tip(site)
+        left_out = left_out_of(site, worker)
         settled = decide_and_run(
             site, name, ev.AcceptAsked(site.now(), wanted.message, wanted.changed, wanted.tree), tip
         )
@@ -64,11 +66,13 @@ def _accept(site: Site, name: str, wanted: MergeWork) -> Result:
         raise settled.refusal or LlmcError(f"{name} was not accepted", f"see `llmc explain {name}`")
     merged, reviewed, branch = settled.merged.sha, settled.merged.reviewed, site.config.repo.branch
     landed = site.git.text(site.root.path, "show", "--no-patch", "--no-show-signature", "--format=%B", merged)
+    after = landing_notes(site, worker, left_out, merged)
+    told = {"worker": name, "commit": merged, "branch": branch, "message": landed, "reviewed": reviewed}
     result = Result(
         f"{name}: accepted as {merged[:12]} on {branch}: {first_line(landed)}",
-        {"worker": name, "commit": merged, "branch": branch, "message": landed, "reviewed": reviewed},
+        {**told, **asdict(after)},
     )
-    notes = [] if reviewed else [_unseen(worker)]
+    notes = after.told(site.config.repo.source) + ([] if reviewed else [_unseen(worker)])
     notes += [] if settled.refusal is None else [f"it is merged, but the clean-up failed: {settled.refusal.what}"]
     return _with_notes(result, notes)
 

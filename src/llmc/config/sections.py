@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from llmc.config.value_types import FILES, PLACE, VARIABLES, string, words
@@ -10,7 +11,15 @@ from llmc.core.lifecycle.policy import AGENT, AUTONOMY
 from llmc.core.names import is_branch_name
 from llmc.core.schema import FLAG, choice, whole
 from llmc.core.setting import option, required, seconds
-from llmc.core.text_checks import inner_glob, one_full_line, one_line, one_word, web_address, web_address_or_nothing
+from llmc.core.text_checks import (
+    inner_glob,
+    one_full_line,
+    one_line,
+    one_word,
+    one_word_or_nothing,
+    web_address,
+    web_address_or_nothing,
+)
 from llmc.model import Autonomy
 from llmc.values import dataclass
 
@@ -84,6 +93,11 @@ class Repo:
         (),
         "files that git ignores and that every worktree needs a copy of",
     )
+    push: str = option(
+        string('"origin"', "the name of a remote, or empty", one_word_or_nothing),
+        "",
+        'the remote to which the branch is pushed after every landing, never by force; `""` for none',
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +120,7 @@ class NotifySettings:
         'an address to post to; `""` for none',
     )
     format: str = option(
-        choice(("json", "slack", "discord", "ntfy")),
+        replace(choice(("json", "slack", "discord", "ntfy")), example='"slack"', word="string"),
         "json",
         "how the notice is posted: as JSON of LLMC's own, or as that service wants it",
     )

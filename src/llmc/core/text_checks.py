@@ -31,6 +31,10 @@ def one_word(text: str) -> bool:
     return some_text(text) and len(text.split()) == 1 and text == text.strip()
 
 
+def one_word_or_nothing(text: str) -> bool:
+    return not text or one_word(text)
+
+
 def absolute_path(text: str) -> bool:
     return one_line(text) and text.startswith(("/", "~/"))
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.own_view import own_path
-from llmc.git.parse import StatusEntry, Worktree, decode, encode, parse_status, parse_worktrees
+from llmc.git.parse import StatusEntry, Worktree, decode, encode, nul_fields, parse_status, parse_worktrees
 from llmc.git.runner import Git
 from llmc.values import dataclass
 
@@ -188,6 +188,12 @@ _TRACES = (
     _Trace("REVERT_HEAD", Operation.REVERT),
     _Trace("sequencer", Operation.CHERRY_PICK),
 )
+
+
+def ignored_files(git: Git, worktree: str) -> tuple[str, ...]:
+    """What is there and no commit can have; a directory that is ignored as a whole is named once."""
+    args = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "--no-empty-directory", "-z")
+    return nul_fields(git.run(worktree, *args).out)
 
 
 def operations(git: Git, worktree: str) -> tuple[Operation, ...]:

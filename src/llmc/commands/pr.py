@@ -1,0 +1,101 @@
+"""`llmc pr`: the work as a branch of a remote, with a pull request."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.care.acting import acting_for, newest_tip
+from llmc.commands.shared.result import Result
+from llmc.core.landing.commit_message import first_line
+from llmc.core.landing.plan import AcceptPlan, MakeCommit
+from llmc.core.lifecycle.effects import MergeWork
+from llmc.errors import LlmcError
+from llmc.git.copying import bring_objects
+from llmc.git.land import squash
+from llmc.git.publishing import Forge, branch_of, forge_of, push, remotes
+from llmc.model import Worker
+from llmc.perform.accept import plan_for
+from llmc.site import Site
+from llmc.values import dataclass
+
+OPEN_SECS = 120.0
+KIND = "pr"
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    remote = _remote(site, args.remote)
+    with acting_for(site, args.worker) as worker:
+        tip = newest_tip(site)
+        plan = plan_for(site, worker, tip, MergeWork(args.message, args.changed))
+        step = _commit(plan)
+        made = squash(
+            site.git, site.root.path, step.tree, step.onto, step.author_commit, step.message, signed=step.signed
+        )
+        branch = _push(site, worker, remote, made)
+        site.ledger.note(worker.name, site.now(), KIND, f"{branch} at {made[:12]} pushed to {remote}")
+    title, _, body = step.message.partition("\n")
+    opened = _open(site, remote, branch, title, body.strip())
+    data = {"worker": args.worker, "branch": branch, "remote": remote, "commit": made, "url": opened.url}
+    return Result(f"{args.worker}: pushed as {branch} to {remote}\n{opened.words}", data)
+
+
+def _remote(site: Site, wanted: str | None) -> str:
+    known = remotes(site.git, site.config.repo.source)
+    chosen = wanted or site.config.repo.push or ("origin" if "origin" in known else next(iter(known), ""))
+    if chosen not in known:
+        what = f"{site.config.repo.source} has no remote {chosen}".rstrip()
+        raise LlmcError(what, f"the remotes there: {', '.join(known) or 'none; `git remote add` makes one'}")
+    return chosen
+
+
+def _commit(plan: AcceptPlan) -> MakeCommit:
+    made = next((step for step in plan.steps if isinstance(step, MakeCommit)), None)
+    if made is not None:
+        return made
+    refusal = plan.obstacle
+    assert refusal is not None
+    raise LlmcError(refusal.what, refusal.hint)
+
+
+def _push(site: Site, worker: Worker, remote: str, made: str) -> str:
+    """A branch of that name with other commits is somebody's: the next name is taken then."""
+    source, name = site.config.repo.source, f"llmc/{worker.name}"
+    bring_objects(site.git, source, site.root.path, made, made)
+    number = 1
+    while (there := branch_of(site.git, source, remote, name)) is not None and there != made:
+        number += 1
+        name = f"llmc/{worker.name}-{number}"
+    push(site.git, source, remote, made, name)
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    words: str
+    url: str | None = None
+
+
+def _open(site: Site, remote: str, branch: str, title: str, body: str) -> Opened:
+    """By the forge's own program where it is installed and logged in; else the person does it with one click."""
+    source, base = site.config.repo.source, site.config.repo.branch
+    forge = forge_of(site.git, source, remote)
+    if forge is None:
+        return Opened(f"{remote} is no address in the web: open the pull request where the repository lives")
+    program, words = _program(forge, base, branch, title, body)
+    by_hand = forge.address_for(base, branch)
+    if site.host.which(program) is None:
+        return Opened(f"open the pull request at {by_hand}", by_hand)
+    done = site.host.run([program, *words], cwd=source, timeout=OPEN_SECS)
+    if not done.ok:
+        return Opened(f"{program} could not open it ({first_line(done.complaint)}): open it at {by_hand}", by_hand)
+    url = next((word for word in reversed(done.text.split()) if word.startswith("https://")), by_hand)
+    return Opened(f"opened {url}", url)
+
+
+def _program(forge: Forge, base: str, branch: str, title: str, body: str) -> tuple[str, list[str]]:
+    if forge.is_gitlab:
+        branches = ["--source-branch", branch, "--target-branch", base]
+        return "glab", ["mr", "create", *branches, "--title", title, "--description", body, "--yes"]
+    return "gh", ["pr", "create", "--head", branch, "--base", base, "--title", title, "--body", body]

@@ -1,0 +1,67 @@
+"""Sending commits to a remote of the user's repository. Never by force: what others have there stays."""
+
+from __future__ import annotations
+
+import re
+
+from llmc.errors import LlmcError
+from llmc.git.repository import HEADS
+from llmc.git.runner import LONG, Git
+from llmc.values import dataclass
+
+_ADDRESS = re.compile(r"(?:[a-z+]+://)?(?:[^@/]+@)?(?P<host>[^:/]+)(?::\d+/|[:/])(?P<path>.+?)(?:\.git)?/?")
+
+
+class PushRefusedError(LlmcError):
+    """The remote does not have it; here everything is as it was."""
+
+
+def remotes(git: Git, source: str) -> list[str]:
+    return git.text(source, "remote").split()
+
+
+def push(git: Git, source: str, remote: str, commit: str, branch: str) -> None:
+    """The commit as that branch of the remote, if what is there leads to it."""
+    done = git.run(
+        source, "push", "--quiet", "--no-follow-tags", remote, f"{commit}:{HEADS}{branch}", check=False, timeout=LONG
+    )
+    if not done.ok:
+        last = next((line for line in reversed(done.complaint.splitlines()) if line.strip()), "git says nothing")
+        raise PushRefusedError(
+            f"{branch} was not pushed to {remote}: {last}",
+            f"look at it with `git -C {source} fetch {remote}`, then push it yourself",
+        )
+
+
+def branch_of(git: Git, source: str, remote: str, branch: str) -> str | None:
+    """Where the remote has that branch."""
+    said = git.run(source, "ls-remote", "--heads", remote, HEADS + branch, timeout=LONG).text
+    return said.split()[0] if said.strip() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Forge:
+    """A place in the web for the repository of a remote."""
+
+    host: str
+    path: str
+
+    @property
+    def is_gitlab(self) -> bool:
+        return "gitlab" in self.host
+
+    def address_for(self, base: str, branch: str) -> str:
+        """Where a person opens the pull request by hand."""
+        home = f"https://{self.host}/{self.path}"
+        if self.is_gitlab:
+            asked = f"merge_request[source_branch]={branch}&merge_request[target_branch]={base}"
+            return f"{home}/-/merge_requests/new?{asked}"
+        return f"{home}/compare/{base}...{branch}?expand=1"
+
+
+def forge_of(git: Git, source: str, remote: str) -> Forge | None:
+    """As the user wrote its address, whatever git makes of it. None where that is a directory, or cannot be read."""
+    said = git.ask(source, "config", "--get", f"remote.{remote}.url")
+    address = said.text.strip() if said is not None else "."
+    found = None if address.startswith(("/", ".", "file:")) else _ADDRESS.fullmatch(address)
+    return Forge(found["host"], found["path"]) if found else None
