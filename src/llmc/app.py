@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from llmc.config import load_config
@@ -27,6 +28,9 @@ class Console(Protocol):
 
     def say(self, text: str) -> None:
         """Something for the person, at once; scripts that asked for JSON do not get it."""
+
+    def progress(self, words: str) -> None:
+        """What is being done, for whoever waits for it; gone with the next thing that is said."""
 
     def print(self, text: str) -> None:
         """A part of the answer itself, at once."""
@@ -76,7 +80,7 @@ class App:
         return find_root(self.given_root, self.environ, self.cwd)
 
     def site(self) -> Site:
-        return open_site(self.root())
+        return replace(open_site(self.root()), progress=self.console.progress)
 
     def host(self) -> Host:
         return LocalHost()

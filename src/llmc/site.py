@@ -34,6 +34,8 @@ class Site:
     git: Git
     tmux: Tmux
     ledger: Ledger
+    progress: Callable[[str], None] = field(default=lambda words: None)
+    """Told what is being done, for a person who waits for it."""
     leaving: Event = field(default_factory=Event)
     """Set when whoever acts here is about to end: what may take minutes is left to the next one."""
 

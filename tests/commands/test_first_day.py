@@ -155,3 +155,23 @@ def test_declining_a_repair_does_not_say_that_there_was_nothing(place: Story) ->
     _, shown = run_at_terminal(words, os.environ, place.place, "n\n")
     assert "0 of 1 repairs" in shown
     assert "nothing to repair" not in shown
+
+
+# --- progress ----------------------------------------------------------------------------------------------
+
+
+def test_who_waits_for_a_check_sees_its_last_line(place: Story) -> None:
+    place.llmc("config", "set", "repo.validate", '["echo compiling the world; sleep 3"]')
+    code, shown = run_at_terminal(
+        [str(PROGRAM), "--root", place.root.path, "accept", "adam"], os.environ, place.place, columns=100
+    )
+    assert code == 0, shown
+    assert "compiling the world" in shown
+    assert shown.rstrip().rpartition("\r")[2].lstrip("\x1b[K").startswith("adam: accepted as")
+
+
+def test_scripts_see_no_progress(place: Story) -> None:
+    place.llmc("config", "set", "repo.validate", '["echo compiling the world; sleep 2"]')
+    said = place.llmc("accept", "adam")
+    assert said.err == ""
+    assert "s `echo" not in said.out

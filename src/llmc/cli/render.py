@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from llmc.cli.colour import terminal_paint
 from llmc.cli.json_text import as_json
+from llmc.cli.progress import ProgressLine
 from llmc.commands.shared.result import Result
 from llmc.core.display import plain
 from llmc.core.paint import Paint
@@ -33,6 +34,7 @@ class ConsoleTerminal:
         self.want_json = want_json
         self.assume_yes = assume_yes
         self.given_root = given_root
+        self._progress = ProgressLine(wanted=not want_json)
 
     @property
     def is_terminal(self) -> bool:
@@ -46,11 +48,19 @@ class ConsoleTerminal:
     def columns(self) -> int | None:
         return terminal_columns()
 
+    def progress(self, words: str) -> None:
+        self._progress.say(words)
+
+    def done(self) -> None:
+        self._progress.clear()
+
     def say(self, text: str) -> None:
+        self.done()
         words = plain(with_root(text, self.given_root))
         print(words, file=sys.stderr if self.want_json else sys.stdout, flush=True)
 
     def print(self, text: str) -> None:
+        self.done()
         print(plain(text), flush=True)
 
     def show(self, text: str) -> None:
@@ -75,11 +85,13 @@ class ConsoleTerminal:
         return self.assume_yes or self.agrees(question)
 
     def agrees(self, question: str) -> bool:
+        self.done()
         return _somebody_is_there() and _asked(f"{question} [y/N] ").lower() in ("y", "yes")
 
     def choose(self, question: str, options: Sequence[str], usual: int) -> int | None:
         if self.assume_yes or not self.can_ask:
             return usual if self.assume_yes else None
+        self.done()
         lines = [question, *(f"  {number}. {option}" for number, option in enumerate(options, start=1))]
         print(plain("\n".join(lines)), file=sys.stderr)
         said = _asked(f"your choice [{usual + 1}, 0 for none] ") or str(usual + 1)

@@ -84,7 +84,10 @@ def _result(args: Namespace) -> Result:
         from llmc.commands.shared.meant_root import require_meant_root
 
         require_meant_root(app)
-    result: Result = module.run(app, args)
+    try:
+        result: Result = module.run(app, args)
+    finally:
+        console.done()
     return result
 
 

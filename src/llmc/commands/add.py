@@ -52,6 +52,7 @@ def _note(site: Site, worker: Worker) -> str:
 def make_worker(site: Site, args: Namespace, agent: str) -> Worker:
     """All of it or nothing."""
     name, branch = args.name, f"llmc/{args.name}"
+    site.progress(f"making the worktree of {name}")
     tip = newest_tip(site)
     path = add_worktree(site.git, site.root.path, name, branch, tip)
     try:

@@ -20,6 +20,7 @@ def run(app: App, args: Namespace) -> Result:
     if sum((args.repair, args.rebuild, args.agents)) > 1:
         raise InvalidUsageError("these are three different things", "say one of --repair, --rebuild and --agents")
     root = named_root(app)
+    app.console.progress("looking at everything")
     if args.agents:
         from llmc.commands.shared.doctor_agents import try_agents
 

@@ -49,6 +49,7 @@ def run(app: App, args: Namespace) -> Result:
     _require_plain("--target", root.path)
     branch = args.branch or default_branch(git, source)
     _check_target(root, source, force=args.force)
+    app.console.progress(f"cloning {source}")
     _make(git, root, source, branch)
     remember(root, app.environ)
     return _told(app, root, source, branch)

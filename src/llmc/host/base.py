@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -67,10 +67,19 @@ class Host(Protocol):
         Raises ProgramMissingError, or ProgramHungError after `timeout` seconds, when it has ended the process tree.
         """
 
-    def run_and_clear(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float) -> Completed:
+    def run_and_clear(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        timeout: float,
+        heard: Callable[[str], None] | None = None,
+    ) -> Completed:
         """As `run`, but over when the program's own process is, whoever holds its output open.
 
-        What it has left running in its process group is ended, and the output is what there was until then.
+        What it has left running in its process group is ended, and the output is what there was until then. `heard` is
+        told the last line every now and then, in another thread.
         """
 
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:

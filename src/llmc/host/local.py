@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import termios
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ from llmc.host.processes import descendants, end_all, family, kill
 
 ANSWERS_WITHIN_SECS = 10.0
 LEAVES_WITHIN_SECS = 2.0
+HEARD_SECS = 0.5
+TAIL_BYTES = 4096
 PAUSE_SECS = 0.001
 PIPES_CLOSE_WITHIN_SECS = 1.0
 REMOVED_WITHIN_SECS = 1800.0
@@ -47,11 +50,20 @@ class LocalHost:
         out, err = _finished(process, argv, stdin, timeout)
         return Completed(process.returncode, out, err)
 
-    def run_and_clear(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float) -> Completed:
+    def run_and_clear(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        timeout: float,
+        heard: Callable[[str], None] | None = None,
+    ) -> Completed:
         # A pipe is only at its end when the last of those who hold it is; a file can be read at any time.
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             process = _started(argv, cwd, env, subprocess.DEVNULL, out, err)
-            _finished(process, argv, b"", timeout)
+            with _overheard(out, heard):
+                _finished(process, argv, b"", timeout)
             end_all(descendants(process.pid))
             return Completed(process.returncode, _all_of(out), _all_of(err))
 
@@ -291,3 +303,25 @@ def _not_started(program: str, cwd: str | None, failure: OSError) -> LlmcError:
     if isinstance(failure, FileNotFoundError):
         return ProgramMissingError(f"{program} is not installed", f"install {program} and try again")
     return LlmcError(f"{program} does not start: {failure.strerror}", f"see whether you can start {program} yourself")
+
+
+@contextmanager
+def _overheard(out: IO[bytes], heard: Callable[[str], None] | None) -> Iterator[None]:
+    if heard is None:
+        yield
+        return
+    over = threading.Event()
+
+    def tell() -> None:
+        while not over.wait(HEARD_SECS):
+            size = os.fstat(out.fileno()).st_size
+            tail = os.pread(out.fileno(), TAIL_BYTES, max(0, size - TAIL_BYTES)).decode("utf-8", "replace")
+            heard(next((line for line in reversed(tail.splitlines()) if line.strip()), ""))
+
+    teller = threading.Thread(target=tell, name="overhears", daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()

@@ -166,7 +166,23 @@ def _may_end_here(event: ev.Event) -> None:
         reached(moment)
 
 
+_WORDS: dict[type[LastingEffect], str] = {
+    StartSession: "starts its agent",
+    StopSession: "stops its agent",
+    ClearConversation: "begins a new conversation",
+    Deliver: "is given its text",
+    RemoveWorker: "is removed",
+    ResetWorktree: "gets a clean worktree",
+    RebaseWork: "is rebased",
+    AskToResolve: "is asked to resolve conflicts",
+    CheckResolution: "has its conflicts checked",
+    MergeWork: "is merged",
+}
+"""For whoever waits until it is done."""
+
+
 def _perform(site: Site, settled: Settled, worker: Worker, step: Step, effect: LastingEffect) -> ev.StepResult | None:
+    site.progress(f"{worker.name} {_WORDS[type(effect)]}")
     match effect:
         case StartSession():
             return sessions.start(site, worker, step)

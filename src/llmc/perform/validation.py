@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llmc.errors import LlmcError
 from llmc.host.base import ProgramHungError
 from llmc.site import Site
@@ -20,7 +22,9 @@ def validate(site: Site, worktree: str, commands: tuple[str, ...], timeout_secs:
     for command in commands:
         try:
             # A server that a check has started must neither outlive it nor keep us waiting.
-            done = site.host.run_and_clear(["sh", "-c", command], cwd=worktree, env=env, timeout=timeout_secs)
+            done = site.host.run_and_clear(
+                ["sh", "-c", command], cwd=worktree, env=env, timeout=timeout_secs, heard=_tell(site, command)
+            )
         except ProgramHungError:
             raise ValidationFailedError(
                 f"`{command}` did not end within {timeout_secs:.0f} seconds",
@@ -32,3 +36,10 @@ def validate(site: Site, worktree: str, commands: tuple[str, ...], timeout_secs:
                 f"`{command}` failed with exit code {done.code}:\n" + "\n".join(f"  {line}" for line in said),
                 "send the work back with `llmc reject`, or fix the check",
             )
+
+
+def _tell(site: Site, command: str) -> Callable[[str], None]:
+    def tell(last_line: str) -> None:
+        site.progress(f"`{command}`: {last_line}" if last_line else f"`{command}`")
+
+    return tell
