@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documentation, or with --check says which are out of date.
+"""Writes the generated parts of the documentation and its pictures, or with --check says which are out of date.
 
 A part stands between two comments. The first names the function that writes it:
 
@@ -36,16 +36,23 @@ def _part(found: re.Match[str]) -> str:
     return f"{found['start']}\n{write().strip()}\n\n{found['end']}"
 
 
+def _pictures() -> dict[Path, str]:
+    made: dict[str, str] = importlib.import_module("testing.pictures").pictures()
+    return {ROOT / "docs" / "pictures" / name: text for name, text in made.items()}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Writes the generated parts of the documentation.")
     parser.add_argument("--check", action="store_true", help="change nothing, fail when a page is out of date")
     check = parser.parse_args().check
     sys.path.insert(0, str(ROOT))
-    stale = [page for page in pages() if written_anew(page.read_text("utf-8")) != page.read_text("utf-8")]
-    for page in stale:
-        print(f"{page.relative_to(ROOT)} {'is out of date' if check else 'written'}")
+    wanted = {page: written_anew(page.read_text("utf-8")) for page in pages()} | _pictures()
+    stale = [path for path, text in wanted.items() if not path.is_file() or path.read_text("utf-8") != text]
+    for path in stale:
+        print(f"{path.relative_to(ROOT)} {'is out of date' if check else 'written'}")
         if not check:
-            page.write_text(written_anew(page.read_text("utf-8")), "utf-8")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(wanted[path], "utf-8")
     if check and stale:
         print("hint: run `make docs`")
     return int(check and bool(stale))

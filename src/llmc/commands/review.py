@@ -44,7 +44,7 @@ def run(app: App, args: Namespace) -> Result:
     after = f'accept it with `llmc accept {name}`, send it back with `llmc reject {name} "..."`'
     told = [with_root(line, app.given_root) for line in (*map(plain, notes), *head, plain(shown.note))]
     first = f"{title}  (commit {(worker.commit_sha or '')[:12]})"
-    text = "\n".join(filter(None, (first, *told, shown.text, with_root(after, app.given_root))))
+    text = "\n".join(filter(None, (first, *told, shown.text and f"\n{shown.text}", with_root(after, app.given_root))))
     data = {
         "worker": name,
         "commit_sha": worker.commit_sha,

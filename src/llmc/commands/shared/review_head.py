@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from llmc.commands.shared.known_conflicts import look_now, seen_by_daemon
@@ -31,9 +32,13 @@ def review_head(site: Site, worker: Worker, span: tuple[str, str], tip: str, pai
         "changes": [size],
         "checks": [_checks(site)],
     }
-    lines = [line for name, texts in facts.items() for line in _fact(name, texts, paint)]
+    lines = fact_lines(facts, paint)
     warnings = [*_in_the_way(site, worker, tip), *_to_come(site, worker)]
     return [*lines, *(paint("waits", plain(f"! {each}")) for each in warnings)]
+
+
+def fact_lines(facts: Mapping[str, list[str]], paint: Paint) -> list[str]:
+    return [line for name, texts in facts.items() for line in _fact(name, texts, paint)]
 
 
 def _fact(name: str, texts: list[str], paint: Paint) -> list[str]:
