@@ -21,10 +21,50 @@ class NowhereError(LlmcError):
     """A place that everything else depends on is gone or was never there."""
 
 
+class _Inside:
+    """A path that every root has at the same place."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __get__(self, root: Root, owner: type[Root]) -> str:
+        return root.inside(self._path)
+
+
 class Root:
     """The paths of one root directory."""
 
     __slots__ = ("path",)
+
+    config_file = _Inside("config.toml")
+    git_dir = _Inside(".git")
+    worktrees = _Inside(".worktrees")
+    packs = _Inside("packs")
+    """Screen packs of the user's own."""
+    logs = _Inside("logs")
+    run = _Inside("run")
+    daemon_lock = _Inside("run/daemon.lock")
+    daemon_log = _Inside("logs/daemon.log")
+    patrol_file = _Inside("run/patrol.json")
+    patrol_request = _Inside("run/patrol-wanted")
+    """There while somebody wants a patrol."""
+    diagnostics = _Inside("diagnostics")
+    landing_lock = _Inside("run/landing.lock")
+    """Held while work is put onto the user's branch: one after the other."""
+    landings = _Inside("landings.json")
+    """The journal of landings; there only while one is under way, or was cut short."""
+    programs = _Inside("run/programs")
+    """What the installed agent programs said of themselves."""
+    radar_file = _Inside("run/radar.json")
+    terminals = _Inside(".workers")
+    """A directory for each terminal that is watched, workers' included."""
+    watch_lock = _Inside(".workers/.watch.lock")
+    watch_log = _Inside(".workers/watch.log")
+    event_log = _Inside("status.db")
+    tmux_configuration = _Inside("run/tmux.conf")
+    tmux_turns = _Inside("run/tmux.lock")
 
     def __init__(self, path: str) -> None:
         self.path = os.path.realpath(_expand(path))
@@ -32,54 +72,8 @@ class Root:
     def inside(self, *parts: str) -> str:
         return os.path.join(self.path, *parts)
 
-    @property
-    def config_file(self) -> str:
-        return self.inside("config.toml")
-
-    @property
-    def git_dir(self) -> str:
-        return self.inside(".git")
-
-    @property
-    def worktrees(self) -> str:
-        return self.inside(".worktrees")
-
     def worktree(self, worker: str) -> str:
         return self.inside(".worktrees", worker)
-
-    @property
-    def packs(self) -> str:
-        """Screen packs of the user's own."""
-        return self.inside("packs")
-
-    @property
-    def logs(self) -> str:
-        return self.inside("logs")
-
-    @property
-    def run(self) -> str:
-        return self.inside("run")
-
-    @property
-    def daemon_lock(self) -> str:
-        return self.inside("run", "daemon.lock")
-
-    @property
-    def daemon_log(self) -> str:
-        return self.inside("logs", "daemon.log")
-
-    @property
-    def patrol_file(self) -> str:
-        return self.inside("run", "patrol.json")
-
-    @property
-    def patrol_request(self) -> str:
-        """There while somebody wants a patrol."""
-        return self.inside("run", "patrol-wanted")
-
-    @property
-    def diagnostics(self) -> str:
-        return self.inside("diagnostics")
 
     def aside(self, at_unix: float) -> str:
         """Where things go that cannot be kept in git, a directory of its own for each time."""
@@ -88,16 +82,6 @@ class Root:
 
     def worker_lock(self, worker: str) -> str:
         return self.inside("run", "locks", f"{worker}.lock")
-
-    @property
-    def landing_lock(self) -> str:
-        """Held while work is put onto the user's branch: one after the other."""
-        return self.inside("run", "landing.lock")
-
-    @property
-    def landings(self) -> str:
-        """The journal of landings; there only while one is under way, or was cut short."""
-        return self.inside("landings.json")
 
     def pane_lock(self, worker: str) -> str:
         return self.inside("run", "locks", f"{worker}.pane")
@@ -108,52 +92,18 @@ class Root:
     def settings_dir(self, worker: str) -> str:
         return self.inside("run", "agents", worker)
 
-    @property
-    def programs(self) -> str:
-        """What the installed agent programs said of themselves."""
-        return self.inside("run", "programs")
-
     def attention_file(self, worker: str) -> str:
         return self.inside("run", "attention", f"{worker}.json")
-
-    @property
-    def radar_file(self) -> str:
-        return self.inside("run", "radar.json")
 
     def radar_store(self, owner: str) -> str:
         """Where the radar's throw-away objects are, for as long as its owner runs."""
         return self.inside("run", f"radar-{owner}")
-
-    @property
-    def terminals(self) -> str:
-        """A directory for each terminal that is watched, workers' included."""
-        return self.inside(".workers")
 
     def terminal(self, name: str) -> str:
         return self.inside(".workers", name)
 
     def terminal_spool(self, name: str) -> str:
         return self.inside(".workers", name, "spool")
-
-    @property
-    def watch_lock(self) -> str:
-        return self.inside(".workers", ".watch.lock")
-
-    @property
-    def watch_log(self) -> str:
-        return self.inside(".workers", "watch.log")
-
-    @property
-    def event_log(self) -> str:
-        return self.inside("status.db")
-
-    @property
-    def tmux_configuration(self) -> str:
-        return self.inside("run", "tmux.conf")
-
-    @property
-    def tmux_turns(self) -> str:
-        return self.inside("run", "tmux.lock")
 
     @property
     def tmux_socket(self) -> str:
