@@ -9,7 +9,7 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
 
@@ -17,8 +17,8 @@ from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, text
 def launch(order: LaunchOrder) -> Launch:
     command = "resume" if order.resume else ""
     begin, end = (("codex", "resume"), (order.resume,)) if order.resume else (("codex",), ())
-    line = command_line(order.program, begin, _options(order), end, command=command)
-    return Launch(line.argv, {}, {hooks.script_path(order): hooks.SCRIPT}, left_out=line.left_out)
+    files = {hooks.script_path(order): hooks.SCRIPT}
+    return launch_of(order.program, begin, _options(order), end, command=command, files=files)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
@@ -32,8 +32,7 @@ def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     for name in READERS:
         wired = f'[{{hooks=[{{type="command",command={_text(hooks.hook_command(order, name))},timeout=10}}]}}]'
         yield option("-c", f"hooks.{name}={wired}", lost="its settings")
-    if order.model:
-        yield option("-m", order.model, lost="the model that the settings name")
+    yield option("-m", order.model, lost="the model that the settings name")
     if order.role_prompt:
         yield option("-c", f"developer_instructions={_text(order.role_prompt)}", lost="its settings")
     if order.skip_permissions:

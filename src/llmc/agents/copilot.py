@@ -9,7 +9,7 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment
@@ -17,7 +17,6 @@ from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment
 
 def launch(order: LaunchOrder) -> Launch:
     plugin = _plugin_dir(order)
-    line = command_line(order.program, ("copilot",), _options(order))
     env = {}
     if order.skip_permissions is not None:
         # Of all that allows the same, only "true" trusts the directory, too; "false" in case the person has it set.
@@ -31,7 +30,7 @@ def launch(order: LaunchOrder) -> Launch:
         role = f"{order.settings_dir}/role"
         files[f"{role}/AGENTS.md"] = order.role_prompt
         env["COPILOT_CUSTOM_INSTRUCTIONS_DIRS"] = role
-    return Launch(line.argv, env, files, left_out=line.left_out)
+    return launch_of(order.program, ("copilot",), _options(order), env=env, files=files)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
@@ -41,8 +40,7 @@ def _options(order: LaunchOrder) -> Iterator[CommandOption]:
         yield option("--allow-all", lost="it asks before it acts")
     if order.resume:
         yield option(f"--resume={order.resume}", lost="the conversation from before")
-    if order.model:
-        yield option("--model", order.model, lost="the model that the settings name")
+    yield option("--model", order.model, lost="the model that the settings name")
 
 
 def _plugin_dir(order: LaunchOrder) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.own_home import links_to, read_settings
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
@@ -20,7 +20,6 @@ from llmc.agents.transcripts import Line, Transcripts, moment, texts
 
 def launch(order: LaunchOrder) -> Launch:
     home = f"{order.settings_dir}/home"
-    line = command_line(order.program, ("gemini",), _options(order))
     files = {f"{home}/.gemini/settings.json": _settings(order), hooks.script_path(order): hooks.SCRIPT}
     if order.role_prompt:
         files[f"{_role_dir(order)}/GEMINI.md"] = order.role_prompt
@@ -28,20 +27,18 @@ def launch(order: LaunchOrder) -> Launch:
     env = {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
     # Login, history, trust. Settings files elsewhere are read only if they belong to root: hence a home of its own.
     links = links_to(Path(order.home, ".gemini"), f"{home}/.gemini", own=("settings.json",))
-    return Launch(line.argv, env, files, links, line.left_out)
+    return launch_of(order.program, ("gemini",), _options(order), env=env, files=files, links=links)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     # A worktree asks for trust again; the person trusted the repository when it was given to LLMC.
     yield option("--skip-trust", lost="nothing where the environment does the same, else it asks for trust")
-    if order.model:
-        yield option("-m", order.model, lost="the model that the settings name")
+    yield option("-m", order.model, lost="the model that the settings name")
     if order.skip_permissions:
         yield option("--yolo", lost="it asks before it acts")
     elif order.skip_permissions is False:
         yield option("--approval-mode", "default", lost="it may act without asking, if its settings say so")
-    if order.resume:
-        yield option("--resume", order.resume, lost="the conversation from before")
+    yield option("--resume", order.resume, lost="the conversation from before")
     if order.role_prompt:
         yield option("--include-directories", _role_dir(order), lost="its role prompt")
 

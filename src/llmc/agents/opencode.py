@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import command_line, option
+from llmc.agents.command_line import launch_of, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
 from llmc.values import dataclass
@@ -100,10 +100,9 @@ class Edition:
         if order.skip_permissions is False:
             settings["permission"] = {"edit": "ask", "bash": "ask", "webfetch": "ask"}
         files[config] = json.dumps(settings, indent=2)
-        resumed = [option("--session", order.resume, lost="the conversation from before")] if order.resume else []
-        line = command_line(order.program, (self.name,), resumed)
+        resumed = option("--session", order.resume, lost="the conversation from before")
         env = {f"{self.variables}_CONFIG": config, f"{self.variables}_DISABLE_AUTOUPDATE": "1"}
-        return Launch(line.argv, env, files, left_out=line.left_out)
+        return launch_of(order.program, (self.name,), [resumed], env=env, files=files)
 
     def agent(self) -> Agent:
         return Agent(

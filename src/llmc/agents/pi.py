@@ -8,7 +8,7 @@ from glob import escape
 from typing import Any
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
@@ -50,19 +50,15 @@ export default function (pi) {
 
 def launch(order: LaunchOrder) -> Launch:
     extension = f"{order.settings_dir}/report.ts"
-    line = command_line(order.program, ("pi",), _options(order, extension))
-    files = {extension: REPORT + EXTENSION}
-    return Launch(line.argv, {"PI_SKIP_VERSION_CHECK": "1"}, files, left_out=line.left_out)
+    env, files = {"PI_SKIP_VERSION_CHECK": "1"}, {extension: REPORT + EXTENSION}
+    return launch_of(order.program, ("pi",), _options(order, extension), env=env, files=files)
 
 
 def _options(order: LaunchOrder, extension: str) -> Iterator[CommandOption]:
     yield option("--extension", extension, lost="its reports")
-    if order.resume:
-        yield option("--session", order.resume, lost="the conversation from before")
-    if order.model:
-        yield option("--model", order.model, lost="the model that the settings name")
-    if order.role_prompt:
-        yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
+    yield option("--session", order.resume, lost="the conversation from before")
+    yield option("--model", order.model, lost="the model that the settings name")
+    yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
 
 
 def _pattern(where: Whereabouts) -> str:

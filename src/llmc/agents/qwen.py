@@ -10,7 +10,7 @@ from pathlib import Path
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.own_home import read_settings
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Transcripts, Whereabouts, prompts_under
@@ -20,9 +20,9 @@ MACHINE_SETTINGS = Path("/etc/qwen-code/settings.json")
 
 def launch(order: LaunchOrder) -> Launch:
     settings = f"{order.settings_dir}/qwen.json"
-    line = command_line(order.program, ("qwen",), _options(order))
     files = {settings: _settings(order), hooks.script_path(order): hooks.SCRIPT}
-    return Launch(line.argv, {"QWEN_CODE_SYSTEM_SETTINGS_PATH": settings}, files, left_out=line.left_out)
+    env = {"QWEN_CODE_SYSTEM_SETTINGS_PATH": settings}
+    return launch_of(order.program, ("qwen",), _options(order), env=env, files=files)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
@@ -30,12 +30,9 @@ def _options(order: LaunchOrder) -> Iterator[CommandOption]:
         yield option("--approval-mode", "yolo", lost="it asks before it acts")
     elif order.skip_permissions is False:
         yield option("--approval-mode", "default", lost="it may act without asking, if its settings say so")
-    if order.resume:
-        yield option("--resume", order.resume, lost="the conversation from before")
-    if order.model:
-        yield option("--model", order.model, lost="the model that the settings name")
-    if order.role_prompt:
-        yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
+    yield option("--resume", order.resume, lost="the conversation from before")
+    yield option("--model", order.model, lost="the model that the settings name")
+    yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
 
 
 def _settings(order: LaunchOrder) -> str:
