@@ -46,5 +46,4 @@ def agent() -> Agent:
         interrupt_keys=("C-c",),
         own_files=(".aider*",),  # the cache of tags, which no flag moves out of the worktree
         exit_keys=("C-c", "C-c"),
-        asked_for_help=("",),
     )

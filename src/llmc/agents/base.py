@@ -91,7 +91,7 @@ class Agent:
     """Where it writes its conversations down, if it does so in files that can be read."""
     own_files: tuple[str, ...] = ()
     """Globs of files that it writes into the worktree for itself: no work of the worker, and git is to ignore them."""
-    asked_for_help: tuple[str, ...] = ()
+    asked_for_help: tuple[str, ...] = ("",)
     """The sub-commands, `""` being the program itself, whose `--help` tells which of our options it knows."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from glob import escape
 
 from llmc.agents import hooks
@@ -55,11 +55,7 @@ def _settings(order: LaunchOrder) -> str:
     return json.dumps({"skipDangerousModePermissionPrompt": bool(order.skip_permissions), "hooks": wired}, indent=2)
 
 
-READERS: Mapping[str, hooks.Reader] = {
-    **hooks.USUAL,
-    "PostToolUseFailure": hooks.activity,
-    "StopFailure": hooks.failure,
-}
+READERS = hooks.WITH_FAILURES
 
 
 LONGEST_PROJECT = 200
@@ -90,5 +86,4 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )

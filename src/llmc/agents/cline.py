@@ -52,6 +52,4 @@ def _entries(directory: Path) -> list[Path]:
 
 
 def agent() -> Agent:
-    return Agent(
-        "cline", launch, load_pack("cline"), install="npm install -g cline", own_commands="/", asked_for_help=("",)
-    )
+    return Agent("cline", launch, load_pack("cline"), install="npm install -g cline", own_commands="/")

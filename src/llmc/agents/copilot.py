@@ -105,5 +105,4 @@ def agent() -> Agent:
         interrupt_keys=("Escape", "Escape"),
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )

@@ -97,11 +97,9 @@ TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b"turn.prompt",))
 
 
 READERS: Mapping[str, hooks.Reader] = {
-    **hooks.USUAL,
+    **hooks.WITH_FAILURES,
     "PreToolUse": hooks.tool_start,
-    "PostToolUseFailure": hooks.activity,
     "PermissionResult": hooks.activity,
-    "StopFailure": hooks.failure,
     "Interrupt": hooks.interrupted,
 }
 
@@ -123,5 +121,4 @@ def agent() -> Agent:
         steady_secs=3.0,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )

@@ -115,7 +115,6 @@ class Edition:
             reports_events=True,
             reports_start=True,
             resumes=True,
-            asked_for_help=("",),
             ready_timeout_secs=self.patience_secs,
         )
 

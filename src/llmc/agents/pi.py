@@ -90,5 +90,4 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-d"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from glob import escape
 from pathlib import Path
 
@@ -47,11 +47,7 @@ def _settings(order: LaunchOrder) -> str:
     return json.dumps(settings, indent=2)
 
 
-READERS: Mapping[str, hooks.Reader] = {
-    **hooks.USUAL,
-    "PostToolUseFailure": hooks.activity,
-    "StopFailure": hooks.failure,
-}
+READERS = hooks.WITH_FAILURES
 
 
 def _pattern(where: Whereabouts) -> str:
@@ -76,5 +72,4 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )
