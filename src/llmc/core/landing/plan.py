@@ -6,6 +6,7 @@ the first thing that forbids to go on.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from llmc.core.display import some_files
@@ -231,20 +232,30 @@ class AcceptPlan:
 
 def plan_accept(facts: AcceptFacts) -> AcceptPlan:
     steps: list[PlanStep] = []
-    parts = ((_waits, _in_review), (_unclean, _clean), (_apart, _on_top), (_nothing_new_or_unseen, _commit))
-    for obstacle, step in parts:
-        found = obstacle(facts)
-        if found is not None:
-            return AcceptPlan(facts.worker, facts.branch, tuple(steps), found, facts.reviewed)
-        steps.append(step(facts))
-    steps.append(Validate(facts.checks, facts.check_secs, bool(facts.checks) and not facts.up_to_date))
-    blocked = _blocked(facts)
-    if blocked is not None:
-        return AcceptPlan(facts.worker, facts.branch, tuple(steps), blocked, facts.reviewed)
-    place = facts.place
-    steps.append(MoveBranch(facts.branch, facts.tip, place.checkout, place.kept))
-    steps += [BackToIdle(facts.worker), BringUpToDate(facts.others)]
-    return AcceptPlan(facts.worker, facts.branch, tuple(steps), reviewed=facts.reviewed)
+    obstacle = None
+    for part in _parts(facts):
+        if isinstance(part, Obstacle):
+            obstacle = part
+            break
+        steps += [part] if part is not None else []
+    return AcceptPlan(facts.worker, facts.branch, tuple(steps), obstacle, facts.reviewed)
+
+
+def _parts(facts: AcceptFacts) -> Iterator[PlanStep | Obstacle | None]:
+    """The steps in their order, each after what may stand in its way."""
+    yield _waits(facts)
+    yield InReview(facts.head or "", facts.reviewed)
+    yield unclean(facts.worker, facts.worker_branch, facts.checked_out, facts.dirty, "accepted")
+    yield CleanWorktree(facts.worktree)
+    yield _apart(facts)
+    yield PutOnTop(facts.tip, facts.branch, not facts.up_to_date)
+    yield _nothing_new(facts) or _another_tree(facts) or _changed_since(facts)
+    yield _commit(facts)
+    yield Validate(facts.checks, facts.check_secs, bool(facts.checks) and not facts.up_to_date)
+    yield _blocked(facts)
+    yield MoveBranch(facts.branch, facts.tip, facts.place.checkout, facts.place.kept)
+    yield BackToIdle(facts.worker)
+    yield BringUpToDate(facts.others)
 
 
 def _waits(facts: AcceptFacts) -> Obstacle | None:
@@ -257,14 +268,6 @@ def _waits(facts: AcceptFacts) -> Obstacle | None:
     if facts.head is None:
         return Obstacle(f"the branch {facts.worker_branch} is gone", "`llmc doctor` says how to bring it back")
     return None
-
-
-def _in_review(facts: AcceptFacts) -> PlanStep:
-    return InReview(facts.head or "", facts.reviewed)
-
-
-def _unclean(facts: AcceptFacts) -> Obstacle | None:
-    return unclean(facts.worker, facts.worker_branch, facts.checked_out, facts.dirty, "accepted")
 
 
 def unclean(worker: str, branch: str, checked_out: str | None, dirty: tuple[str, ...], verb: str) -> Obstacle | None:
@@ -283,10 +286,6 @@ def unclean(worker: str, branch: str, checked_out: str | None, dirty: tuple[str,
     return None
 
 
-def _clean(facts: AcceptFacts) -> PlanStep:
-    return CleanWorktree(facts.worktree)
-
-
 def _apart(facts: AcceptFacts) -> Obstacle | None:
     if facts.commits and facts.tree is None:
         return Obstacle(
@@ -294,14 +293,6 @@ def _apart(facts: AcceptFacts) -> Obstacle | None:
             f"`llmc rebase {facts.worker}` lets the agent resolve it",
         )
     return None
-
-
-def _on_top(facts: AcceptFacts) -> PlanStep:
-    return PutOnTop(facts.tip, facts.branch, not facts.up_to_date)
-
-
-def _nothing_new_or_unseen(facts: AcceptFacts) -> Obstacle | None:
-    return _nothing_new(facts) or _another_tree(facts) or _changed_since(facts)
 
 
 def _another_tree(facts: AcceptFacts) -> Obstacle | None:
