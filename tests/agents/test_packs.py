@@ -17,7 +17,8 @@ from llmc.agents.packs import (
 )
 from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.config import parse_config
-from llmc.core.screen.classify import Screen, read_screen, screen_of
+from llmc.core.screen.classify import read_screen
+from llmc.core.screen.screen import Screen, screen_of
 
 SETTINGS = parse_config('[repo]\nsource = "/x"\nbranch = "main"\n')
 SMALL = """\

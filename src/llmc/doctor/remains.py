@@ -20,7 +20,8 @@ from llmc.core.lifecycle.events import (
     WorkRejected,
 )
 from llmc.core.names import name_problem
-from llmc.core.screen.classify import Screen, read_screen
+from llmc.core.screen.classify import read_screen
+from llmc.core.screen.screen import Screen
 from llmc.doctor.health import BRANCHES, SESSIONS
 from llmc.errors import LlmcError
 from llmc.git.clone import fetch_source

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 
 from llmc.core.display import age, one_line
 from llmc.core.lifecycle.next_moves import reporting
-from llmc.core.screen.classify import Screen, read_screen
+from llmc.core.screen.classify import read_screen
+from llmc.core.screen.screen import Screen
 from llmc.errors import LlmcError
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import branch_tip, current_branch, status

@@ -14,8 +14,9 @@ from llmc.agents.registry import agent_named
 from llmc.agents.reports import Report, read_report
 from llmc.config import Config
 from llmc.core.screen.assessment import Assessment
-from llmc.core.screen.classify import Pack, Screen, screen_of
+from llmc.core.screen.classify import Pack
 from llmc.core.screen.fusion import QUIET_AFTER_SECS
+from llmc.core.screen.screen import Screen, screen_of
 from llmc.errors import LlmcError
 from llmc.host.processes import foreground_of, script_of
 from llmc.model import Worker

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from llmc.core.screen.classify import Pack, Screen, read_screen
+from llmc.core.screen.classify import Pack, read_screen
+from llmc.core.screen.screen import Screen
 
 
 def recorded_screen(path: Path) -> Screen:
