@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from llmc.config import load_config
+from llmc.config.load import load_config
 from llmc.git.clone import ensure_view
 from llmc.git.runner import Git
 from llmc.host.base import Host

@@ -11,7 +11,7 @@ from threading import Event
 
 from llmc.agents.base import Agent
 from llmc.agents.registry import agent_named
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.git.runner import Git
 from llmc.host.base import Host
 from llmc.host.processes import is_running, remind_of_children

@@ -11,8 +11,9 @@ from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.custom import with_options
 from llmc.agents.packs import load_pack
 from llmc.agents.registry import BUILT_IN, ELSEWHERE, agent_named
-from llmc.config import AgentOptions, Config, parse_config
-from llmc.config.sections import BUILT_IN_AGENTS
+from llmc.config.load import parse_config
+from llmc.config.sections import BUILT_IN_AGENTS, AgentOptions
+from llmc.config.settings import Config
 from llmc.core.program import InstalledProgram
 from llmc.errors import LlmcError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.config import parse_config
+from llmc.config.load import parse_config
 from llmc.doctor.agents import AgentsSeen
 from llmc.doctor.answers import Absent, Broken, Found, Newer, Unknown
 from llmc.doctor.checks import KINDS, TOPICS, checked, codes_table, diagnose

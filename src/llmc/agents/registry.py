@@ -7,7 +7,8 @@ from importlib import import_module
 
 from llmc.agents.base import Agent
 from llmc.agents.custom import described_agent, with_options, with_own_pack
-from llmc.config import BUILT_IN_AGENTS, AgentOptions, Config
+from llmc.config.sections import BUILT_IN_AGENTS, AgentOptions
+from llmc.config.settings import Config
 from llmc.errors import LlmcError
 
 

@@ -12,7 +12,7 @@ from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.app import App
 from llmc.commands.shared.pty_place import PtyPlace, place_data, place_of
 from llmc.commands.shared.result import Result
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.core.names import shown
 from llmc.errors import LlmcError
 from llmc.perform.launch_files import write_launch_files

@@ -16,7 +16,8 @@ from types import MappingProxyType
 
 from llmc.agents.base import Agent, program_of
 from llmc.agents.registry import agent_named
-from llmc.config import Config, WorkerOptions
+from llmc.config.sections import WorkerOptions
+from llmc.config.settings import Config
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import Deliver, Purpose, StartSession, to_step
 from llmc.core.lifecycle.policy import Policy

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from llmc.agents.base import program_of
 from llmc.agents.registry import BUILT_IN, agent_named
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.doctor.answers import Answer, Found, given, known
 from llmc.doctor.findings import ERROR, WARNING, Finding, Topic, some
 from llmc.doctor.health import Health, Looking

@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 
-from llmc.config import Config, load_config
+from llmc.config.load import load_config
+from llmc.config.settings import Config
 from llmc.core.display import age
 from llmc.core.lifecycle.clocks import elapsed, is_older
 from llmc.doctor.answers import Absent, Answer, Broken, Found, Unknown, both, given, known

@@ -7,7 +7,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import TypeVar
 
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.doctor.answers import Answer, Found, given
 from llmc.git.runner import Git
 from llmc.host.base import Host

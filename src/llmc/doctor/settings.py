@@ -8,7 +8,9 @@ from dataclasses import field
 from pathlib import Path
 
 from llmc.agents.packs import broken_packs
-from llmc.config import Config, ConfigError, load_config
+from llmc.config.load import load_config
+from llmc.config.problems import ConfigError
+from llmc.config.settings import Config
 from llmc.doctor.answers import Absent, Answer, Broken, Found, given, known
 from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import Health, Looking

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from pathlib import Path
 
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.core.display import age
 from llmc.core.landing.journal import Landing
 from llmc.core.lifecycle.clocks import elapsed

@@ -12,7 +12,7 @@ from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
 from llmc.agents.packs.parse import PackError
 from llmc.agents.registry import agent_named
 from llmc.agents.reports import Report, read_report
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.core.screen.assessment import Assessment
 from llmc.core.screen.classify import Pack
 from llmc.core.screen.fusion import QUIET_AFTER_SECS

@@ -5,7 +5,8 @@ from __future__ import annotations
 from llmc.agents.registry import BUILT_IN
 from llmc.app import App
 from llmc.commands.shared.result import Result
-from llmc.config import Config, load_config, parse_config
+from llmc.config.load import load_config, parse_config
+from llmc.config.settings import Config
 from llmc.core.display import one_line
 from llmc.doctor.agent_trial import Trial, TrialVerdict, try_agent
 from llmc.root import Root

@@ -6,7 +6,8 @@ import time
 from pathlib import Path
 
 from llmc.app import App
-from llmc.config import Config, load_config
+from llmc.config.load import load_config
+from llmc.config.settings import Config
 from llmc.host.base import Host
 from llmc.observe.pty_presence import Presence, look_for
 from llmc.root import Root, find_terminals_root
