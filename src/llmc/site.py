@@ -21,15 +21,14 @@ from llmc.store.ledger import Ledger
 from llmc.store.lock import FileLock
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux, TmuxError
-from llmc.values import dataclass
+from llmc.values import Value
 
 WORKER_LOCK_SECS = 30.0
 REAPED_WITHIN_SECS = 1.0
 LOOK_EVERY_SECS = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Value):
     root: Root
     config: Config
     host: Host

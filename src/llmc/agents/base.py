@@ -10,11 +10,10 @@ from llmc.agents.reports import Report, read_report
 from llmc.agents.transcripts import Transcripts
 from llmc.core.program import UNASKED, InstalledProgram
 from llmc.core.screen.classify import Pack
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchOrder:
+class LaunchOrder(Value):
     """What one worker wants of its agent."""
 
     worker: str
@@ -39,8 +38,7 @@ class LaunchOrder:
     """What the program that will be started says of itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Value):
     """The pane's process, its environment, and the files to write first."""
 
     argv: tuple[str, ...]
@@ -52,8 +50,7 @@ class Launch:
     """Options that the installed program does not know, each with what is lost by that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Value):
     name: str
     launch: Callable[[LaunchOrder], Launch]
     pack: Pack

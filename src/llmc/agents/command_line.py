@@ -7,13 +7,12 @@ from types import MappingProxyType
 
 from llmc.agents.base import Launch
 from llmc.core.program import InstalledProgram
-from llmc.values import dataclass
+from llmc.values import Value
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class CommandOption:
+class CommandOption(Value):
     """Words that belong together and begin with an option, and what is lost where the program does not know it.
 
     A value may be in the first word, as in `--resume=ID`.

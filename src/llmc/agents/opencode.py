@@ -12,7 +12,7 @@ from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import launch_of, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
-from llmc.values import dataclass
+from llmc.values import Value
 
 PLUGIN = """\
 // Sub-agents have sessions of their own, which are left out.
@@ -74,8 +74,7 @@ export const Llmc = async () => {
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Edition:
+class Edition(Value):
     """opencode, or a program that is opencode under another name."""
 
     name: str

@@ -10,15 +10,14 @@ from glob import glob
 from typing import Any
 
 from llmc.core.delivery.digest import told_digest
-from llmc.values import dataclass
+from llmc.values import Value
 
 BLOCK = 256 * 1024
 MOST_BYTES = 8 * 1024 * 1024
 """From the end. What lies further back is not about now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Whereabouts:
+class Whereabouts(Value):
     """Of the worker whose transcript is meant."""
 
     home: str
@@ -27,8 +26,7 @@ class Whereabouts:
     settings_dir: str
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Value):
     """What one line says that is of use to us."""
 
     at_unix: float
@@ -37,8 +35,7 @@ class Line:
     """What the agent does from then on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Transcripts:
+class Transcripts(Value):
     pattern: Callable[[Whereabouts], str]
     """Where the files of a worker are, with wildcards."""
     read: Callable[[Mapping[str, Any]], Line | None]

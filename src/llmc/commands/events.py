@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from argparse import Namespace
+from dataclasses import fields
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
@@ -58,5 +59,5 @@ def _line(event: LoggedEvent) -> str:
 
 
 def _data(event: LoggedEvent) -> dict[str, object]:
-    fields = {key: getattr(event, key) for key in event.__slots__}
-    return {**fields, "data": dict(event.data)}
+    found = {each.name: getattr(event, each.name) for each in fields(event)}
+    return {**found, "data": dict(event.data)}

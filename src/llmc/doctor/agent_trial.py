@@ -37,7 +37,7 @@ from llmc.store.ledger import Ledger
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 PROMPT = "This is a test of the connection. Reply with the single word: ready. Use no tools and change no files."
 NAME = "canary"
@@ -56,15 +56,13 @@ class TrialVerdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Value):
     name: str
     verdict: TrialVerdict
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Value):
     """One CLI."""
 
     agent: str

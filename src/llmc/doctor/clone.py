@@ -31,7 +31,7 @@ from llmc.git.runner import Git
 from llmc.git.worktree import delete_branch
 from llmc.host.process_search import works_in
 from llmc.root import Root
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("repository")
 REASON = "doctor --repair"
@@ -43,8 +43,7 @@ _BROKEN = re.compile(r"warning: ignoring (?:broken ref|dangling symref|ref with 
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class WorktreeRecord:
+class WorktreeRecord(Value):
     """What git itself says of a worktree."""
 
     path: str
@@ -55,8 +54,7 @@ class WorktreeRecord:
     """Why the directory is not the one that LLMC made, if it is there and is not."""
 
 
-@dataclass(frozen=True, slots=True)
-class CloneFacts:
+class CloneFacts(Value):
     heads: Mapping[str, str]
     worktrees: tuple[WorktreeRecord, ...]
     settings_off: tuple[str, ...]
@@ -67,8 +65,7 @@ class CloneFacts:
     """Why git would refuse a commit; empty when it would not."""
 
 
-@dataclass(frozen=True, slots=True)
-class CloneSeen:
+class CloneSeen(Value):
     clone: Answer[CloneFacts] = field(metadata=TOPIC.asks("LLMC's own clone", required=True))
     uses_lfs: Answer[bool] = field(metadata=TOPIC.asks("whether the repository uses git-lfs"))
     broken_refs: Answer[tuple[str, ...]] = field(metadata=TOPIC.asks("the refs of the clone"))

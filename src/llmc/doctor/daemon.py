@@ -19,7 +19,7 @@ from llmc.model import Session
 from llmc.perform.steps import Settled, settle
 from llmc.root import Root
 from llmc.store.lock import is_held, read_holder
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("daemon")
 MISSED_PATROLS = 3
@@ -30,16 +30,14 @@ PATROL_SECS = 60.0
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DaemonFacts:
+class DaemonFacts(Value):
     pid: int
     since_unix: float
     running: bool
     """False when it was ended without a chance to sign off."""
 
 
-@dataclass(frozen=True, slots=True)
-class DaemonSeen:
+class DaemonSeen(Value):
     daemon: Answer[DaemonFacts] = field(metadata=TOPIC.asks("the daemon"))
     acting: Answer[frozenset[str]] = field(metadata=TOPIC.asks("which workers somebody acts for"))
     """The workers that a command or the daemon does something for right now."""

@@ -15,7 +15,7 @@ from llmc.git.runner import MINIMUM as GIT_MINIMUM
 from llmc.host.base import Host
 from llmc.host.local import ProgramHungError, ProgramMissingError
 from llmc.tmux.server import MINIMUM as TMUX_MINIMUM
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("programs")
 MINIMUM: Mapping[str, ProgramVersion] = {"git": GIT_MINIMUM, "tmux": TMUX_MINIMUM}
@@ -46,8 +46,7 @@ OPTIONAL = {
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramsSeen:
+class ProgramsSeen(Value):
     git: Answer[ProgramVersion] = field(metadata=TOPIC.asks("git", required=True))
     tmux: Answer[ProgramVersion] = field(metadata=TOPIC.asks("tmux", required=True))
     installed: frozenset[str]

@@ -32,7 +32,7 @@ from llmc.store.landing_journal import LandingJournal
 from llmc.store.lock import is_held
 from llmc.store.own_directory import is_own_directory
 from llmc.store.spool import look_into
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("records")
 WAITING_SECS = 60.0
@@ -43,8 +43,7 @@ CUT_SHORT = (".state.json.new", ".state.json.bak.new", ".config.toml.new", ".lan
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ReportsWaiting:
+class ReportsWaiting(Value):
     """An agent's reports that nobody has taken yet, and those that were not understood."""
 
     waiting: int = 0
@@ -52,13 +51,11 @@ class ReportsWaiting:
     bad: int = 0
 
 
-@dataclass(frozen=True, slots=True)
 class ReportsSeen(OfWorker):
     reports: Answer[ReportsWaiting] = field(metadata=TOPIC.asks("its agent's reports"))
 
 
-@dataclass(frozen=True, slots=True)
-class RecordsSeen:
+class RecordsSeen(Value):
     of_workers: Answer[tuple[ReportsSeen, ...]] = field(metadata=TOPIC.asks("the agents' reports"))
     unreadable: Answer[Mapping[str, str]] = field(metadata=TOPIC.asks("the logs"))
     """Why each cannot be read."""

@@ -35,7 +35,7 @@ from llmc.observe.branches import upstream_tip
 from llmc.site import Site
 from llmc.store.event_log import EventLogError
 from llmc.tmux.parsing import Pane
-from llmc.values import dataclass
+from llmc.values import Value
 
 SIGNAL = "doctor.rebuild"
 AGENT_TRACES = {
@@ -56,8 +56,7 @@ HEARD = tuple(kind.__name__ for kind in (PromptHeard, ActivityHeard, TurnEnded))
 """Events that are reports of the agent's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
+class Logged(Value):
     """What the log of events tells of a worker, since it was added."""
 
     work: Work | None = None
@@ -70,8 +69,7 @@ class Logged:
     reports_events: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Remains:
+class Remains(Value):
     """What is there of one worker."""
 
     name: str
@@ -93,8 +91,7 @@ class Remains:
     logged: Logged = Logged()
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
+class Rebuilt(Value):
     worker: Worker
     known_from: Mapping[str, str]
     """Where each part comes from, in words."""
@@ -223,8 +220,7 @@ def _work_named(word: str) -> Work | None:
     return Work(word) if word in tuple(Work) else None
 
 
-@dataclass(frozen=True, slots=True)
-class GitFacts:
+class GitFacts(Value):
     """What git shows of a worker, to put its record right."""
 
     ahead: str | None = None

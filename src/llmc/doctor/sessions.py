@@ -20,7 +20,7 @@ from llmc.root import Root
 from llmc.store.lock import is_held
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("terminals")
 
@@ -28,16 +28,14 @@ TOPIC = Topic("terminals")
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalFacts:
+class TerminalFacts(Value):
     session: str
     alive: bool
     how: str = ""
     """How its process ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class StrayProcess:
+class StrayProcess(Value):
     """A process that an agent of this root has started and that is in no terminal of its worker's."""
 
     pid: int
@@ -45,8 +43,7 @@ class StrayProcess:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionsSeen:
+class SessionsSeen(Value):
     terminals: Answer[tuple[TerminalFacts, ...]] = field(metadata=TOPIC.asks("the tmux server"))
     own: Answer[Mapping[str, TerminalFacts | None]] = field(metadata=TOPIC.asks("the workers' terminals"))
     """The terminal of each worker."""

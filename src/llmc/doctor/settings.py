@@ -21,7 +21,7 @@ from llmc.git.parse import decode
 from llmc.git.runner import Git
 from llmc.root import Root
 from llmc.store.config_file import default_config_text
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("settings")
 
@@ -29,8 +29,7 @@ TOPIC = Topic("settings")
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsSeen:
+class SettingsSeen(Value):
     config: Answer[Config] = field(metadata=TOPIC.asks("config.toml", required=True))
     broken_packs: Answer[tuple[str, ...]] = field(metadata=TOPIC.asks("the screen packs"))
     """What is wrong with them."""

@@ -20,7 +20,7 @@ from llmc.model import State, Work, Worker
 from llmc.root import Root
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, parse
 from llmc.store.state_file import StateFile, StateMissingError
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("state")
 
@@ -28,8 +28,7 @@ TOPIC = Topic("state")
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StateSeen:
+class StateSeen(Value):
     state: Answer[StateFacts] = field(metadata=TOPIC.asks("state.json", required=True))
     backup: Answer[float] = field(metadata=TOPIC.asks("state.json.bak"))
     """How many seconds old the last state before this one is."""

@@ -37,7 +37,7 @@ from llmc.perform.steps import decide_and_run
 from llmc.perform.worktrees import restore_worktree
 from llmc.root import Root
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("worktrees")
 AGENT_AT_WORK = frozenset((Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT))
@@ -47,7 +47,6 @@ AGENT_AT_WORK = frozenset((Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT))
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class WorktreeSeen(OfWorker):
     directory: Answer[str] = field(metadata=TOPIC.asks("its worktree"))
     record: Answer[WorktreeRecord] = field(metadata=TOPIC.asks("git's record of its worktree"))
@@ -57,8 +56,7 @@ class WorktreeSeen(OfWorker):
     """Those that its record names and that do not exist."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorktreesSeen:
+class WorktreesSeen(Value):
     of_workers: Answer[tuple[WorktreeSeen, ...]] = field(metadata=TOPIC.asks("the worktrees of the workers"))
 
 

@@ -19,11 +19,10 @@ from llmc.observe.branches import upstream_tip
 from llmc.observe.reports import has_reports
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
+class Glance(Value):
     """What is there now, for all workers at once."""
 
     now: float

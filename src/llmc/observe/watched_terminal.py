@@ -28,7 +28,7 @@ from llmc.store.snapshot import read_told
 from llmc.store.terminals import KnownTerminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 SHELL = "shell"
 """The pack for whatever runs in a shell and has none of its own."""
@@ -36,8 +36,7 @@ INTERPRETERS = frozenset(("node", "bun", "deno", "python", "python3", "bash", "s
 Translate = Callable[[Mapping[str, object]], Report | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Value):
     name: str
     tmux: Tmux
     server: str

@@ -15,7 +15,7 @@ from typing import Any
 from llmc.core.schema import COUNT, Misfit, MismatchError, path_of, record_of, what_is_wrong
 from llmc.errors import LlmcError
 from llmc.model import SCHEMA, Json, State, Work, Worker
-from llmc.values import dataclass
+from llmc.values import Value
 
 SHOWN_PROBLEMS = 5
 
@@ -24,8 +24,7 @@ class StateError(LlmcError):
     """The stored state cannot be used as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class StateProblem:
+class StateProblem(Value):
     """One thing that is wrong; `worker` is empty for the file as a whole."""
 
     worker: str

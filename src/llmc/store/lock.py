@@ -18,7 +18,7 @@ from typing import Self
 
 from llmc.errors import LlmcError, system_hint
 from llmc.store.own_file import open_own, open_regular, read_own
-from llmc.values import dataclass
+from llmc.values import Value
 
 FIRST_PAUSE = 0.001
 LONGEST_PAUSE = 0.025
@@ -34,8 +34,7 @@ class LockTimeoutError(LlmcError):
     """Somebody else has the lock and keeps it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Value):
     """Who has a lock, as written by the holder; pid 0 when it could not be read."""
 
     pid: int

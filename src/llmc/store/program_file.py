@@ -11,7 +11,7 @@ from pathlib import Path
 
 from llmc.core.program import InstalledProgram
 from llmc.host.atomic import write_atomically
-from llmc.values import dataclass
+from llmc.values import Value
 
 KEPT_FOR_SECS = 86_400.0
 """A program behind a shim (asdf, mise, volta) changes while the shim stays the same."""
@@ -19,8 +19,7 @@ SILENCE_KEPT_FOR_SECS = 600.0
 """A program that did not answer is not waited for at every start, and is asked again later."""
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Value):
     """One program file as it is now: another one in its place has another size or time."""
 
     path: str

@@ -15,7 +15,7 @@ from llmc.host.atomic import write_atomically
 from llmc.root import Root
 from llmc.store.lock import FileLock, disk_errors
 from llmc.store.own_directory import make_own_directory
-from llmc.values import dataclass
+from llmc.values import Value
 
 RECORD = "terminal.json"
 CHANGED = ".changed"
@@ -30,8 +30,7 @@ class NameTakenError(LlmcError):
     """Another terminal or a worker has this name."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownTerminal:
+class KnownTerminal(Value):
     id: str
     server: str
     """The path of its tmux server's socket."""

@@ -10,11 +10,10 @@ from llmc.git.worktree_identity import foreign_git, has_whole_record
 from llmc.model import Worker
 from llmc.observe.branches import work_ahead
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Value):
     words: str = ""
     """Empty when nothing would be lost."""
     not_kept: str = ""

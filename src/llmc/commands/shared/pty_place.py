@@ -16,13 +16,12 @@ from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import own_server, socket_of
-from llmc.values import dataclass
+from llmc.values import Value
 
 USUAL_SIZE = (200, 50)
 
 
-@dataclass(frozen=True, slots=True)
-class PtyPlace:
+class PtyPlace(Value):
     root: Root
     host: Host
     terminals: Terminals

@@ -10,7 +10,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from llmc.core.screen.fusion import INTERRUPTED
-from llmc.values import dataclass
+from llmc.values import Value
 
 AT_REST_FOR = 1.5
 """Between two steps of a turn a screen may look ready for a moment."""
@@ -38,8 +38,7 @@ class Witness(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class InterruptLook:
+class InterruptLook(Value):
     at: float
     gone: bool = False
     state: str = "UNKNOWN"
@@ -52,8 +51,7 @@ class InterruptLook:
     draft: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class InterruptProgress:
+class InterruptProgress(Value):
     keys: int
     """How many it takes, one after the other."""
     within: float
@@ -66,8 +64,7 @@ class InterruptProgress:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class InterruptAction:
+class InterruptAction(Value):
     """`key` is the number of the one to press; without it and without an end, look again."""
 
     key: int | None = None

@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from llmc.model import Outcome, Proof
-from llmc.values import dataclass
+from llmc.values import Value
 
 MAX_ATTEMPTS = 3
 MAX_SUBMITS = 5
@@ -49,8 +49,7 @@ class Do(StrEnum):
     FINISH = "finish"
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryLook:
+class DeliveryLook(Value):
     """What is to be seen at one moment."""
 
     at: float
@@ -88,8 +87,7 @@ class DeliveryLook:
     """The terminal collects lines, and hands each to the program as soon as it ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryProgress:
+class DeliveryProgress(Value):
     stage: DeliveryStage = DeliveryStage.CHECKING
     since: float | None = None
     """When the stage began, or the last key was pressed in it."""
@@ -118,8 +116,7 @@ class DeliveryProgress:
     """How long the input line may be taken or out of sight before the text is refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryAction:
+class DeliveryAction(Value):
     do: Do
     outcome: Outcome = Outcome.UNKNOWN
     proof: Proof = Proof.NONE

@@ -6,7 +6,7 @@ import re
 
 from llmc.core.dialogs.dialog import Dialog, Option, bare
 from llmc.errors import LlmcError
-from llmc.values import dataclass
+from llmc.values import Value
 
 YES = frozenset(("yes", "y", "allow", "ok"))
 NO = frozenset(("no", "n", "deny", "cancel"))
@@ -36,8 +36,7 @@ OWN_TEXT = re.compile(
 SHORTEST_WORDS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(Value):
     """What the pack of a CLI knows about the answers of a dialog, beside what its words say."""
 
     yes: re.Pattern[str] | None = None
@@ -49,8 +48,7 @@ class Ways:
 USUAL_WAYS = Ways()
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(Value):
     """What is to be done with a dialog."""
 
     dialog: Dialog

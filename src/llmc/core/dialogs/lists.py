@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from llmc.core.dialogs.dialog import Option
 from llmc.core.dialogs.rows import Row
-from llmc.values import dataclass
+from llmc.values import Value
 
 MOST_OPTIONS = 60
 MOST_BETWEEN = 6
@@ -22,8 +22,7 @@ MARKED = re.compile(rf"^\s*(?P<mark>[❯›▶►▸●◉⦿→➜➤>*]) {{1,3
 NUMBERED = re.compile(rf"^\s*(?:[○◯◦·] )?{NUMBER}(?P<words>\S.*)$")
 
 
-@dataclass(frozen=True, slots=True)
-class OptionList:
+class OptionList(Value):
     options: tuple[Option, ...]
     marked: int | None
     first: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 LOOKED_AT = 80
 """Lines from the end: no dialog is longer."""
@@ -19,8 +19,7 @@ ASIDE = re.compile(r"(?<=\S)(?:\s{2,}[│┃┌└├]|\s{20,}\S).*$")
 """What stands to the right, such as a preview or a side bar."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Value):
     """A line without its frame."""
 
     at: int

@@ -12,19 +12,17 @@ from typing import ClassVar
 from llmc.core.display import some_files
 from llmc.core.landing.commit_message import message_for
 from llmc.model import Work
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(Value):
     """Why the work cannot be accepted, and what to do about it."""
 
     what: str
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class LandingPlace:
+class LandingPlace(Value):
     """Where the branch is in the user's repository, and what is there that is not committed."""
 
     checkout: str | None = None
@@ -33,8 +31,7 @@ class LandingPlace:
     refusal: Obstacle | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Value):
     """Between what was reviewed and what would land, the branch's own changes taken out."""
 
     commit: str
@@ -43,8 +40,7 @@ class Difference:
     """For people, of bounded length."""
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptFacts:
+class AcceptFacts(Value):
     worker: str
     work: Work
     worktree: str
@@ -92,8 +88,7 @@ class AcceptFacts:
         return self.reviewed_tree is not None and self.since_review is None
 
 
-@dataclass(frozen=True, slots=True)
-class PlanStep:
+class PlanStep(Value):
     """One step. `verb` names it for scripts, `words` tell it to people."""
 
     verb: ClassVar[str]
@@ -103,7 +98,6 @@ class PlanStep:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
 class InReview(PlanStep):
     verb = "review"
 
@@ -116,7 +110,6 @@ class InReview(PlanStep):
         return f"{seen}: {self.commit[:12]}"
 
 
-@dataclass(frozen=True, slots=True)
 class CleanWorktree(PlanStep):
     verb = "clean"
 
@@ -127,7 +120,6 @@ class CleanWorktree(PlanStep):
         return "nothing in its worktree is uncommitted, untracked files included"
 
 
-@dataclass(frozen=True, slots=True)
 class PutOnTop(PlanStep):
     verb = "rebase"
 
@@ -142,7 +134,6 @@ class PutOnTop(PlanStep):
         return f"not needed: the work stands on {self.branch} at {self.onto[:12]}"
 
 
-@dataclass(frozen=True, slots=True)
 class MakeCommit(PlanStep):
     verb = "squash"
 
@@ -160,7 +151,6 @@ class MakeCommit(PlanStep):
         return f"{count}, by {self.author}{', signed' if self.signed else ''}"
 
 
-@dataclass(frozen=True, slots=True)
 class Validate(PlanStep):
     verb = "validate"
 
@@ -177,7 +167,6 @@ class Validate(PlanStep):
         return f"run {listed} in the worktree, each for at most {self.timeout_secs:.0f} s"
 
 
-@dataclass(frozen=True, slots=True)
 class MoveBranch(PlanStep):
     verb = "land"
 
@@ -195,7 +184,6 @@ class MoveBranch(PlanStep):
         return f"{moved}, with the files of {self.checkout}{kept}"
 
 
-@dataclass(frozen=True, slots=True)
 class BackToIdle(PlanStep):
     verb = "reset"
 
@@ -206,7 +194,6 @@ class BackToIdle(PlanStep):
         return f"{self.worker} becomes idle, its worktree clean on the new commit"
 
 
-@dataclass(frozen=True, slots=True)
 class BringUpToDate(PlanStep):
     verb = "others"
 
@@ -219,8 +206,7 @@ class BringUpToDate(PlanStep):
         return f"bring up to date what else waits for review: {', '.join(self.workers)}"
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptPlan:
+class AcceptPlan(Value):
     worker: str
     branch: str
     steps: tuple[PlanStep, ...]

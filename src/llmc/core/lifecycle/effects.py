@@ -12,7 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from llmc.model import Step
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 class Purpose(StrEnum):
@@ -28,22 +28,18 @@ class Purpose(StrEnum):
     """LLMC's own: a question to an agent that gives no sign of life. Nothing depends on it."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastingEffect:
+class LastingEffect(Value):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class StartSession(LastingEffect):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class StopSession(LastingEffect):
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Deliver(LastingEffect):
     text: str
     purpose: str
@@ -51,17 +47,14 @@ class Deliver(LastingEffect):
     """It got lost once, and the agent was started anew for it."""
 
 
-@dataclass(frozen=True, slots=True)
 class ClearConversation(LastingEffect):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class RebaseWork(LastingEffect):
     onto: str
 
 
-@dataclass(frozen=True, slots=True)
 class AskToResolve(LastingEffect):
     """The agent is asked once more to resolve the conflicts at which its rebase has stopped."""
 
@@ -69,32 +62,27 @@ class AskToResolve(LastingEffect):
     """With what usually goes wrong, for an agent that does not get on."""
 
 
-@dataclass(frozen=True, slots=True)
 class CheckResolution(LastingEffect):
     """The agent says that the conflicts are resolved: left-over markers and the repository's own checks tell."""
 
 
-@dataclass(frozen=True, slots=True)
 class MergeWork(LastingEffect):
     message: str | None = None
     changed: bool = False
     tree: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class ResetWorktree(LastingEffect):
     """Back to the tip of the branch, with a backup of whatever that drops."""
 
     drops_task: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class RemoveWorker(LastingEffect):
     """Session, worktree, branch and record go, with a backup of the work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notify:
+class Notify(Value):
     """Tells the person: who, why, and what is asked of them."""
 
     kind: str

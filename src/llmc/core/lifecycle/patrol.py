@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from llmc.core.lifecycle.troubles import Trouble
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 class Miss(StrEnum):
@@ -25,8 +25,7 @@ class Miss(StrEnum):
     WORKTREE = "worktree"
 
 
-@dataclass(frozen=True, slots=True)
-class PatrolReport:
+class PatrolReport(Value):
     """One patrol, and what all of them have repaired together."""
 
     last_run_unix: float

@@ -27,7 +27,7 @@ from llmc.core.lifecycle.transitions import (
 from llmc.core.lifecycle.transitions.shared import Move, awaits, pending_step
 from llmc.errors import IllegalEventError
 from llmc.model import Evidence, Work, Worker
-from llmc.values import dataclass
+from llmc.values import Value
 
 IDLE, WORKING, INPUT = Work.IDLE, Work.WORKING, Work.NEEDS_INPUT
 REVIEW, REJECTED, REBASING, ERROR = Work.NEEDS_REVIEW, Work.REJECTED, Work.REBASING, Work.ERROR
@@ -43,8 +43,7 @@ ANY = _same(*Work)
 """Taken in every work, leaving it as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Value):
     signal: str
     """The name under which users see this event in evidence and in the log."""
     move: Callable[[Worker, Any, Policy], Move]
@@ -184,8 +183,7 @@ NO_ACTIVITY = (ev.StepBegun, ev.Woke, ev.ScreenRead, ev.DialogSeen, ev.SilenceLa
 """That somebody looked, or that time went by, is no sign of life."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Value):
     """What an event led to. Lasting effects are in `worker.pending`; `notices` are told once."""
 
     before: Worker

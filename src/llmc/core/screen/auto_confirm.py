@@ -18,7 +18,7 @@ from llmc.core.screen.classify import Pack, look_at, read_screen
 from llmc.core.screen.cues import Cue
 from llmc.core.screen.patterns import is_spelled_out
 from llmc.core.screen.screen import Screen
-from llmc.values import dataclass
+from llmc.values import Value
 
 SURE = 0.9
 LONGEST = 160
@@ -30,8 +30,7 @@ COMMANDS = "permission"
 QUESTIONS = "question"
 
 
-@dataclass(frozen=True, slots=True)
-class ConfirmVerdict:
+class ConfirmVerdict(Value):
     kind: str = ""
     asked: str = ""
     pattern: str = ""

@@ -19,7 +19,7 @@ from llmc.core.screen.assessment import ACTIONS, LONGEST_SUMMARY, SUMMARIES, Ass
 from llmc.core.screen.composer import Box, ComposerShape, find_box
 from llmc.core.screen.cues import Cue, ScreenView
 from llmc.core.screen.screen import Screen, cut_cells, lines_of
-from llmc.values import dataclass
+from llmc.values import Value
 
 SUREST = 0.99
 CONTRADICTED = 0.85
@@ -30,8 +30,7 @@ TYPED_ANSWERS = ("question", "password")
 """Dialogs that take a line of text, where they show nothing to choose from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(Value):
     name: str
     composer: ComposerShape | None = None
     cues: tuple[Cue, ...] = ()
@@ -61,8 +60,7 @@ class Pack:
         return bool(low) and low <= this[: len(low)] and this[: len(high)] <= high
 
 
-@dataclass(frozen=True, slots=True)
-class ScreenReading:
+class ScreenReading(Value):
     says: Assessment
     others: tuple[str, ...] = ()
     """The other cues that hold."""
