@@ -171,8 +171,5 @@ _READERS: dict[str, Callable[[str, str], ScriptStep]] = {
     "fail": _failure,
     "crash": _exit_code,
     "signal": _signal,
-    "hang": _alone,
-    "resolve": _alone,
-    "abort-rebase": _alone,
-    "nothing": _alone,
+    **dict.fromkeys(("hang", "resolve", "abort-rebase", "nothing"), _alone),
 }
