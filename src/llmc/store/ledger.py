@@ -39,13 +39,10 @@ class Ledger(Value):
 
     def apply(self, name: str, event: Event) -> Decision:
         """Decides what the event means for the worker and keeps the result before anything else happens."""
-        return self._apply(name, (event,), None)[0]
+        return self.hear(name, (event,))[0]
 
-    def hear(self, name: str, events: Sequence[Event], marks: tuple[str, ...]) -> list[Decision]:
+    def hear(self, name: str, events: Sequence[Event], marks: tuple[str, ...] | None = None) -> list[Decision]:
         """The same for several events of the agent at once, remembering by which reports they came."""
-        return self._apply(name, events, marks)
-
-    def _apply(self, name: str, events: Sequence[Event], marks: tuple[str, ...] | None) -> list[Decision]:
         decisions: list[Decision] = []
 
         def change(state: State) -> State:

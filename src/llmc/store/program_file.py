@@ -7,6 +7,7 @@ import os
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from llmc.core.program import InstalledProgram
@@ -40,9 +41,9 @@ def read_program(directory: str, binary: Binary, commands: tuple[str, ...], now:
     """None when it was never asked about these commands, too long ago, or the file is not as we write it."""
     try:
         said = json.loads(_file(directory, binary).read_bytes())
-        same = (said["path"], said["size"], said["changed_ns"]) == (binary.path, binary.size, binary.changed_ns)
+        same = (said["binary"], said["commands"]) == (asdict(binary), list(commands))
         kept_for = KEPT_FOR_SECS if said["answered"] else SILENCE_KEPT_FOR_SECS
-        if not same or said["commands"] != list(commands) or not 0 <= now - said["asked_at"] < kept_for:
+        if not same or not 0 <= now - said["asked_at"] < kept_for:
             return None
         return InstalledProgram(str(said["version"]), _options(said["options"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -59,9 +60,7 @@ def keep_program(
     """A disk that is full only means that the next start asks again."""
     answered = bool(program.version) and set(commands) <= program.options.keys()
     said = {
-        "path": binary.path,
-        "size": binary.size,
-        "changed_ns": binary.changed_ns,
+        "binary": asdict(binary),
         "asked_at": now,
         "answered": answered,
         "commands": list(commands),
