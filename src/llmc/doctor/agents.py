@@ -8,8 +8,9 @@ from dataclasses import field
 from llmc.agents.base import program_of
 from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.config.settings import Config
+from llmc.core.display import some
 from llmc.doctor.answers import Answer, Found, given, known
-from llmc.doctor.findings import ERROR, WARNING, Finding, Topic, some
+from llmc.doctor.findings import ERROR, WARNING, Finding, Topic
 from llmc.doctor.health import Health, Looking
 from llmc.host.base import Host
 from llmc.root import Root

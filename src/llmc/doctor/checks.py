@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
+from llmc.core.display import some
 from llmc.doctor import (
     agents,
     clone,
@@ -21,7 +22,7 @@ from llmc.doctor import (
     worktrees,
 )
 from llmc.doctor.answers import Answer, Found, Gap, Unknown, gaps_in, given, probe
-from llmc.doctor.findings import ERROR, NOTE, Finding, FindingKind, Severity, Topic, some
+from llmc.doctor.findings import ERROR, NOTE, Finding, FindingKind, Severity, Topic
 from llmc.doctor.health import BRANCHES, SESSIONS, Health, Looking, ProgramVersion
 from llmc.doctor.repairs import Repair
 from llmc.git.runner import Git

@@ -7,10 +7,10 @@ from dataclasses import field
 from pathlib import Path
 
 from llmc.care.catch_up import catch_up
-from llmc.core.display import age
+from llmc.core.display import age, counted, some
 from llmc.daemon.process import daemon_lock
 from llmc.doctor.answers import Absent, Answer, Found, known
-from llmc.doctor.findings import Finding, Topic, counted, some
+from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.settings import SettingsSeen

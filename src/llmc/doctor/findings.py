@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 from typing import Any
@@ -96,13 +96,3 @@ class Topic(Value):
     def asks(self, words: str, *, required: bool = False) -> Mapping[str, Any]:
         """For a field that holds an answer: see `question`."""
         return question(self.name, words, required=required)
-
-
-def counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def some(names: Sequence[str], most: int = 5) -> str:
-    """The names, or the first few and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -13,13 +13,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from llmc.care.catch_up import catch_up
-from llmc.core.display import age
+from llmc.core.display import age, counted, some
 from llmc.core.lifecycle.clocks import elapsed, is_older
 from llmc.doctor.agents import AgentsSeen
 from llmc.doctor.answers import Answer, Found, OfWorker, Unknown, given, known, probe
 from llmc.doctor.clone import CloneSeen
 from llmc.doctor.daemon import DaemonSeen, files_in
-from llmc.doctor.findings import NOTE, Finding, Topic, counted, some
+from llmc.doctor.findings import NOTE, Finding, Topic
 from llmc.doctor.health import BRANCHES, Health, Looking
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.root_files import RootFilesSeen

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 
+from llmc.core.display import counted, some
 from llmc.doctor.answers import Absent, Answer, Found, known, question
-from llmc.doctor.findings import ERROR, Finding, Topic, counted, some
+from llmc.doctor.findings import ERROR, Finding, Topic
 from llmc.doctor.health import Health, Looking
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.errors import LlmcError

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from llmc.care.catch_up import catch_up
+from llmc.core.display import counted, some
 from llmc.doctor.answers import Answer, Found, both, given, known
 from llmc.doctor.daemon import DaemonSeen, acted_for, names_in_use
-from llmc.doctor.findings import Finding, Topic, counted, some
+from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import SESSIONS, Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.state import workers_of

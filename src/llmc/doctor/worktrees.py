@@ -11,12 +11,13 @@ from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 
+from llmc.core.display import some
 from llmc.core.lifecycle import events as ev
 from llmc.core.names import name_problem
 from llmc.doctor.answers import Absent, Answer, Found, OfWorker, Unknown, both, given, known, probe, there
 from llmc.doctor.clone import REASON, CloneFacts, CloneSeen, WorktreeRecord
 from llmc.doctor.daemon import acted_for, names_in_use, settled_status
-from llmc.doctor.findings import Finding, Topic, some
+from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import BRANCHES, Health, Looking
 from llmc.doctor.remains import find_remains_of, rebuilt
 from llmc.doctor.repairs import Repair, RepairChoice, RepairContext, RepairStage, change_worker, fix

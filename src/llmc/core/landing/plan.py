@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from llmc.core.display import some_files
+from llmc.core.display import some
 from llmc.core.landing.commit_message import message_for
 from llmc.model import Work
 from llmc.values import Value
@@ -180,7 +180,7 @@ class MoveBranch(PlanStep):
         moved = f"move {self.branch} forward, if it is still at {self.expected[:12]}"
         if self.checkout is None:
             return f"{moved}; it is not checked out"
-        kept = f"; local changes stay: {some_files(self.kept)}" if self.kept else ""
+        kept = f"; local changes stay: {some(self.kept)}" if self.kept else ""
         return f"{moved}, with the files of {self.checkout}{kept}"
 
 
@@ -266,7 +266,7 @@ def unclean(worker: str, branch: str, checked_out: str | None, dirty: tuple[str,
         )
     if dirty:
         return Obstacle(
-            f"{worker} cannot be {verb}: uncommitted changes in {some_files(dirty)}",
+            f"{worker} cannot be {verb}: uncommitted changes in {some(dirty)}",
             f"let the agent commit them (`llmc message {worker} ...`) or remove them",
         )
     return None
@@ -275,7 +275,7 @@ def unclean(worker: str, branch: str, checked_out: str | None, dirty: tuple[str,
 def _apart(facts: AcceptFacts) -> Obstacle | None:
     if facts.commits and facts.tree is None:
         return Obstacle(
-            f"{facts.worker}'s work conflicts with {facts.branch} in {some_files(facts.conflicts)}",
+            f"{facts.worker}'s work conflicts with {facts.branch} in {some(facts.conflicts)}",
             f"`llmc rebase {facts.worker}` lets the agent resolve it",
         )
     return None
