@@ -70,7 +70,7 @@ def goal_for(dialog: Dialog, choice: str, ways: Ways = USUAL_WAYS) -> Goal:
         return _numbered(dialog, int(word), choice)
     exact = [at for at, option in enumerate(dialog.options) if bare(option.words) == bare(choice) != ""]
     if len(exact) == 1:
-        return _taking(dialog, exact[0])
+        return Goal(dialog, exact[0])
     if word in YES:
         return _agreeing(dialog, ways)
     if word in NO:
@@ -81,17 +81,13 @@ def goal_for(dialog: Dialog, choice: str, ways: Ways = USUAL_WAYS) -> Goal:
 def goal_by_pattern(dialog: Dialog, pattern: re.Pattern[str]) -> Goal | None:
     """The option that a pack names by its words; None unless exactly one fits."""
     fits = [at for at, option in enumerate(dialog.options) if pattern.search(option.words)]
-    return _taking(dialog, fits[0]) if len(fits) == 1 else None
-
-
-def _taking(dialog: Dialog, at: int) -> Goal:
-    return Goal(dialog, at)
+    return Goal(dialog, fits[0]) if len(fits) == 1 else None
 
 
 def _numbered(dialog: Dialog, number: int, choice: str) -> Goal:
     fits = [at for at in range(len(dialog.options)) if dialog.number_of(at) == number]
     if len(fits) == 1:
-        return _taking(dialog, fits[0])
+        return Goal(dialog, fits[0])
     if dialog.typed and not dialog.options:
         return Goal(dialog, text=choice.strip())
     raise NoSuchAnswerError(f"the open dialog has no option {number}", _choices(dialog))
@@ -103,7 +99,7 @@ def _agreeing(dialog: Dialog, ways: Ways) -> Goal:
     fits = [at for at, option in enumerate(dialog.options) if ALLOWS.search(option.words) or option.key == "Enter"]
     once = [at for at in fits if _is_for_once(dialog.options[at])]
     if len(once) == 1:
-        return _taking(dialog, once[0])
+        return Goal(dialog, once[0])
     raise NoSuchAnswerError(f"it is not clear which option of the open dialog is {'yes'!r}", _choices(dialog))
 
 
@@ -112,7 +108,7 @@ def _refusing(dialog: Dialog, ways: Ways) -> Goal:
         return goal
     fits = [at for at, option in enumerate(dialog.options) if _refuses(option)]
     if len(fits) == 1:
-        return _taking(dialog, fits[0])
+        return Goal(dialog, fits[0])
     key = ways.refuse or dialog.dismiss
     if key:
         return Goal(dialog, key=key)
@@ -147,7 +143,7 @@ def _by_words(dialog: Dialog, choice: str) -> Goal | None:
         [at for at, option in enumerate(dialog.options) if said in bare(option.words)],
     ):
         if len(fits) == 1:
-            return _taking(dialog, fits[0])
+            return Goal(dialog, fits[0])
         if fits:
             meant = ", ".join(f"{dialog.number_of(at)} {dialog.options[at].words}" for at in fits)
             raise NoSuchAnswerError(f"{choice!r} could be each of: {meant}", "answer with a number")
