@@ -110,9 +110,8 @@ def _after_keys(progress: InterruptProgress, look: InterruptLook) -> tuple[Inter
     if look.state == "READY" and look.at - progress.rest_since >= _rest(look):
         return progress, InterruptAction(ended=InterruptOutcome.INTERRUPTED, proof=Witness.SCREEN)
     if look.at - progress.began >= progress.within:
-        return progress, InterruptAction(
-            ended=InterruptOutcome.UNKNOWN, reason=f"it does not stop within {progress.within:g} s"
-        )
+        why = f"it does not stop within {progress.within:g} s"
+        return progress, InterruptAction(ended=InterruptOutcome.UNKNOWN, reason=why)
     if look.state in ("BUSY", "NEEDS_CONFIRMATION") and _is_due(progress, look):
         return _press(progress, look)
     return progress, LOOK_AGAIN
@@ -132,7 +131,5 @@ def _is_due(progress: InterruptProgress, look: InterruptLook) -> bool:
 
 
 def _press(progress: InterruptProgress, look: InterruptLook) -> tuple[InterruptProgress, InterruptAction]:
-    key = progress.pressed % progress.keys
-    return replace(progress, pressed=progress.pressed + 1, pressed_at=look.at, rest_since=look.at), InterruptAction(
-        key=key
-    )
+    pressed = replace(progress, pressed=progress.pressed + 1, pressed_at=look.at, rest_since=look.at)
+    return pressed, InterruptAction(key=progress.pressed % progress.keys)
