@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
@@ -176,18 +175,3 @@ def _waits_for(orphans: set[str], found: Finding) -> bool:
     """A worktree may become a worker again, and then its branch, its session and its programs are that worker's."""
     own = {clone.BRANCH_ORPHANED: BRANCHES, sessions.ORPHANED: SESSIONS, sessions.STRAY: ""}
     return found.kind in own and found.subject.removeprefix(own[found.kind]) in orphans
-
-
-# --- the page -------------------------------------------------------------------------------------
-
-
-def codes_table() -> str:
-    """The table in docs/doctor.md."""
-    rows = [
-        f"| `{kind.code}` | {kind.severity} | {kind.meaning} | {_with_places(kind.advice)} |" for kind in KINDS.values()
-    ]
-    return "\n".join(["| code | severity | meaning | repair |", "| --- | --- | --- | --- |", *rows])
-
-
-def _with_places(advice: str) -> str:
-    return re.sub(r"\{(\w+)\}", lambda place: place[1].upper(), advice)
