@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from llmc.core.names import LONGEST_NAME, name_problem, shown
-from llmc.errors import InvalidUsageError, LlmcError
+from llmc.core.names import LONGEST_NAME, name_problem, shown, unfit_name
+from llmc.errors import LlmcError
 from llmc.host.atomic import write_atomically
 from llmc.root import Root
 from llmc.store.lock import FileLock, disk_errors
@@ -51,10 +51,7 @@ def check_terminal_name(name: str) -> None:
     """The name becomes a directory and the name of a tmux window."""
     problem = name_problem(name)
     if problem:
-        raise InvalidUsageError(
-            f"`{shown(name)}` cannot be a terminal's name: {problem}",
-            f"use 1 to {LONGEST_NAME} letters, digits, `-` or `_`, beginning with a letter, such as `shop` or `api-2`",
-        )
+        raise unfit_name("a terminal's", name, problem, ", such as `shop` or `api-2`")
 
 
 class Terminals:
