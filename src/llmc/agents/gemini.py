@@ -12,7 +12,8 @@ from typing import Any
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
-from llmc.agents.own_home import links_to, read_settings
+from llmc.agents.json_file import object_in
+from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Line, Transcripts, moment, texts
@@ -49,7 +50,7 @@ def _role_dir(order: LaunchOrder) -> str:
 
 def _settings(order: LaunchOrder) -> str:
     """The person's own settings with ours added."""
-    settings = read_settings(Path(order.home, ".gemini", "settings.json"))
+    settings = object_in(Path(order.home, ".gemini", "settings.json"))
     wired = settings.setdefault("hooks", {})
     for name in READERS:
         hook = {"type": "command", "name": f"llmc-{name}", "command": hooks.hook_command(order, name)}

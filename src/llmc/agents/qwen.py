@@ -11,7 +11,7 @@ from pathlib import Path
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
-from llmc.agents.own_home import read_settings
+from llmc.agents.json_file import object_in
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Transcripts, Whereabouts, prompts_under
 
@@ -37,7 +37,7 @@ def _options(order: LaunchOrder) -> Iterator[CommandOption]:
 
 def _settings(order: LaunchOrder) -> str:
     """Those of the machine with ours added. Hooks are joined with the person's own, all else comes before theirs."""
-    settings = read_settings(MACHINE_SETTINGS)
+    settings = object_in(MACHINE_SETTINGS)
     machine = settings.get("hooks", {})
     ours = hooks.wired(order, READERS)
     settings["hooks"] = {**machine, **{name: [*machine.get(name, []), *wired] for name, wired in ours.items()}}
