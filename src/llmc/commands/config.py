@@ -40,8 +40,7 @@ def _check_words(args: Namespace) -> None:
 
 
 def _check_packs(root: Root, config: Config) -> None:
-    named = [options.pack for options in config.agents.values() if options.pack]
-    for wrong in broken_packs(root.packs, named):
+    for wrong in broken_packs(root.packs, config.agents.values()):
         raise wrong
 
 

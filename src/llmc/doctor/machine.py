@@ -22,14 +22,9 @@ MINIMUM: Mapping[str, ProgramVersion] = {"git": GIT_MINIMUM, "tmux": TMUX_MINIMU
 """The oldest that will do."""
 NEEDED_FOR = {"git": "worktrees, branches and merges are git's", "tmux": "every agent runs in a terminal of tmux's"}
 
-MISSING = {
-    "git": TOPIC.error("git-missing", "git is not installed", "install git {minimum} or later"),
-    "tmux": TOPIC.error("tmux-missing", "tmux is not installed", "install tmux {minimum} or later"),
-}
-OLD = {
-    "git": TOPIC.error("git-old", "git lacks what LLMC needs", "install git {minimum} or later"),
-    "tmux": TOPIC.error("tmux-old", "tmux lacks what LLMC needs", "install tmux {minimum} or later"),
-}
+INSTALL = {name: f"install {name} {{minimum}} or later" for name in MINIMUM}
+MISSING = {name: TOPIC.error(f"{name}-missing", f"{name} is not installed", INSTALL[name]) for name in MINIMUM}
+OLD = {name: TOPIC.error(f"{name}-old", f"{name} lacks what LLMC needs", INSTALL[name]) for name in MINIMUM}
 BROKEN = TOPIC.error("program-broken", "git or tmux is installed and does not run", "install {program} again")
 LFS_MISSING = TOPIC.note(
     "lfs-missing", "git-lfs is not installed; an error when the repository uses it", "install git-lfs"

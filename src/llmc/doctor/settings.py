@@ -52,8 +52,7 @@ def read_settings(root: Root) -> Answer[Config]:
 
 
 def _find_broken_packs(root: Root, config: Config) -> Answer[tuple[str, ...]]:
-    named = [options.pack for options in config.agents.values() if options.pack]
-    return Found(tuple(wrong.what for wrong in broken_packs(root.packs, named)))
+    return Found(tuple(wrong.what for wrong in broken_packs(root.packs, config.agents.values())))
 
 
 # --- repair ---------------------------------------------------------------------------------------
