@@ -44,10 +44,6 @@ def make_script(shell: str) -> str:
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
 
 
-def _names() -> str:
-    return " ".join(command.name for command in COMMANDS)
-
-
 def _options(command: Command) -> list[str]:
     words = [word for one in (command, *command.parts) for word in one.words]
     named = [name for word in words for name in word.names if name.startswith("--")]
@@ -72,7 +68,7 @@ def _zsh() -> str:
 def _of_cases(script: str, case: str, workers: str) -> str:
     words = {one.name: " ".join(_options(one)) + (workers if _takes_worker(one) else "") for one in COMMANDS}
     cases = (f"        {case.format(name=name, words=words[name])}" for name in words)
-    return script.format(names=_names(), cases="\n".join(cases))
+    return script.format(names=" ".join(words), cases="\n".join(cases))
 
 
 def _fish() -> str:

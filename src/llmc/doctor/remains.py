@@ -136,6 +136,7 @@ def _remains(site: Site, name: str, pane: Pane | None) -> Remains:
     logged = _logged(site, name)
     agents = _agents(site, name, logged)
     is_worktree = foreign_git(site.host, site.root.path, name) is None
+    unmerged = parse_unmerged(raw_status(site.git, path)) if is_worktree else ()
     base, ahead = _work_on(site, branch)
     return Remains(
         name,
@@ -146,16 +147,12 @@ def _remains(site: Site, name: str, pane: Pane | None) -> Remains:
         base=base,
         ahead=ahead,
         rebasing=is_worktree and rebase_in_progress(site.git, path) is not None,
-        conflicted_files=_conflicts(site, path) if is_worktree else (),
+        conflicted_files=tuple(each.path for each in unmerged),
         dirty=len(status(site.git, path)) if is_worktree else 0,
         alive=pane is not None,
         busy=pane is not None and _is_busy(site, next(iter(agents.values()), ""), pane),
         logged=logged,
     )
-
-
-def _conflicts(site: Site, path: str) -> tuple[str, ...]:
-    return tuple(entry.path for entry in parse_unmerged(raw_status(site.git, path)))
 
 
 def _work_on(site: Site, branch: str) -> tuple[str | None, str | None]:
@@ -259,7 +256,7 @@ def rebuilt(remains: Remains, now: float) -> Rebuilt:
         current_prompt=prompt,
         base_sha=remains.base,
         commit_sha=remains.ahead,
-        rejected_sha=_rejected(remains, work),
+        rejected_sha=logged.rejected_sha if work is not Work.IDLE else None,
         resume_work=_resume(work, prompt),
         rebase_started_at_unix=now if work is Work.REBASING else None,
         conflicted_files=remains.conflicted_files,
@@ -306,10 +303,6 @@ def _turn(remains: Remains) -> Turn:
     if not remains.alive:
         return Turn.OVER
     return Turn.OPEN if remains.busy else Turn.UNKNOWN
-
-
-def _rejected(remains: Remains, work: Work) -> str | None:
-    return remains.logged.rejected_sha if work is not Work.IDLE and remains.logged.rejected_sha else None
 
 
 def backup_is_current(backup: State, remains: Mapping[str, Remains]) -> bool:

@@ -20,7 +20,6 @@ from llmc.perform.sessions import end_strays
 from llmc.root import Root
 from llmc.store.lock import is_held
 from llmc.tmux.parsing import Pane
-from llmc.tmux.server import Tmux
 from llmc.values import Value
 
 TOPIC = Topic("terminals")
@@ -52,16 +51,12 @@ class SessionsSeen(Value):
 
 
 def look(looking: Looking, seen: Health) -> SessionsSeen:
-    terminals = given(looking.tmux, _look_at_terminals)
+    terminals = given(looking.tmux, lambda tmux: Found(tuple(map(_terminal, tmux.panes().values()))))
     return SessionsSeen(
         terminals,
         own=given(both(terminals, looking.state), lambda of: _own_terminals(*of)),
         strays=given(terminals, lambda terminals: _find_strays(looking.root, terminals)),
     )
-
-
-def _look_at_terminals(tmux: Tmux) -> Answer[tuple[TerminalFacts, ...]]:
-    return Found(tuple(_terminal(pane) for pane in tmux.panes().values()))
 
 
 def _terminal(pane: Pane) -> TerminalFacts:

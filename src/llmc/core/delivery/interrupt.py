@@ -107,7 +107,8 @@ def _after_keys(progress: InterruptProgress, look: InterruptLook) -> tuple[Inter
     assert progress.began is not None
     if look.end_told and look.state not in ("BUSY", "NEEDS_CONFIRMATION"):
         return progress, InterruptAction(ended=InterruptOutcome.INTERRUPTED, proof=Witness.HOOK)
-    if look.state == "READY" and look.at - progress.rest_since >= _rest(look):
+    rest = SAYS_SO_FOR if look.detail == INTERRUPTED else AT_REST_FOR
+    if look.state == "READY" and look.at - progress.rest_since >= rest:
         return progress, InterruptAction(ended=InterruptOutcome.INTERRUPTED, proof=Witness.SCREEN)
     if look.at - progress.began >= progress.within:
         why = f"it does not stop within {progress.within:g} s"
@@ -115,10 +116,6 @@ def _after_keys(progress: InterruptProgress, look: InterruptLook) -> tuple[Inter
     if look.state in ("BUSY", "NEEDS_CONFIRMATION") and _is_due(progress, look):
         return _press(progress, look)
     return progress, LOOK_AGAIN
-
-
-def _rest(look: InterruptLook) -> float:
-    return SAYS_SO_FOR if look.detail == INTERRUPTED else AT_REST_FOR
 
 
 def _is_due(progress: InterruptProgress, look: InterruptLook) -> bool:
