@@ -15,11 +15,10 @@ from llmc.config.settings import Config
 from llmc.core.display import age
 from llmc.core.lifecycle.clocks import elapsed, is_older
 from llmc.doctor.answers import Absent, Answer, Broken, Found, Unknown, both, given, known
-from llmc.doctor.daemon import names_in_use
+from llmc.doctor.daemon import of_nobody
 from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import BRANCHES, Health, Looking
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
-from llmc.doctor.state import workers_of
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch
 from llmc.git.clone import REMOTE, TRACKING, UPSTREAM, clone_source, fetch_source, make_view
@@ -279,14 +278,9 @@ def _clone(root: str, clone: CloneFacts) -> Iterator[Finding]:
 
 
 def _orphans(health: Health, clone: CloneFacts) -> Iterator[Finding]:
-    names = names_in_use(health)
-    if names is None:
-        return
-    own = {*(worker.branch for worker in workers_of(health).values()), *(BRANCHES + name for name in names)}
-    for branch in sorted(clone.heads.keys() - own):
-        if branch.startswith(BRANCHES):
-            why = "a worker was removed or never finished; the branch may hold work"
-            yield BRANCH_ORPHANED.finding(f"the branch {branch} belongs to no worker", why, subject=branch)
+    for branch in of_nobody(health, clone.heads, BRANCHES, lambda worker: worker.branch):
+        why = "a worker was removed or never finished; the branch may hold work"
+        yield BRANCH_ORPHANED.finding(f"the branch {branch} belongs to no worker", why, subject=branch)
 
 
 def summary(health: Health) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from llmc.doctor.health import Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.settings import SettingsSeen
 from llmc.doctor.state import StateSeen, workers_of
-from llmc.model import Session
+from llmc.model import Session, Worker
 from llmc.perform.steps import Settled, settle
 from llmc.root import Root
 from llmc.store.lock import is_held, read_holder
@@ -119,6 +119,15 @@ def names_in_use(health: Health) -> frozenset[str] | None:
     if isinstance(state, Found) and isinstance(acting, Found):
         return acting.value | state.value.workers.keys()
     return None
+
+
+def of_nobody(health: Health, things: Iterable[str], prefix: str, own: Callable[[Worker], str]) -> list[str]:
+    """Those that are named as a worker's would be and belong to none; empty where it is not known who there is."""
+    names = names_in_use(health)
+    if names is None:
+        return []
+    taken = {*map(own, workers_of(health).values()), *(prefix + name for name in names)}
+    return sorted(thing for thing in things if thing.startswith(prefix) and thing not in taken)
 
 
 def acted_for(health: Health) -> frozenset[str]:

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from llmc.care.catch_up import catch_up
 from llmc.core.display import counted, some
 from llmc.doctor.answers import Answer, Found, both, given, known
-from llmc.doctor.daemon import DaemonSeen, acted_for, names_in_use
+from llmc.doctor.daemon import DaemonSeen, acted_for, of_nobody
 from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import SESSIONS, Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
@@ -159,15 +159,10 @@ def judge(health: Health) -> Iterator[Finding]:
 
 
 def _orphans(health: Health) -> Iterator[Finding]:
-    names = names_in_use(health)
-    if names is None:
-        return
-    own = {*(worker.session_id for worker in workers_of(health).values()), *(SESSIONS + name for name in names)}
-    for terminal in known(health.of(SessionsSeen).terminals, ()):
-        name = terminal.session
-        if name.startswith(SESSIONS) and name not in own:
-            what, why = f"the session {name} belongs to no worker", "an agent may be at work there unseen"
-            yield ORPHANED.finding(what, why, subject=name, socket=health.root.tmux_socket, session=name)
+    sessions = [terminal.session for terminal in known(health.of(SessionsSeen).terminals, ())]
+    for name in of_nobody(health, sessions, SESSIONS, lambda worker: worker.session_id):
+        what, why = f"the session {name} belongs to no worker", "an agent may be at work there unseen"
+        yield ORPHANED.finding(what, why, subject=name, socket=health.root.tmux_socket, session=name)
 
 
 def _strays(health: Health) -> Iterator[Finding]:
