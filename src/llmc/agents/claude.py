@@ -11,7 +11,7 @@ from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Transcripts, Whereabouts, prompts_under
+from llmc.agents.transcripts import Transcripts, Whereabouts, prompts
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -68,7 +68,7 @@ def _pattern(where: Whereabouts) -> str:
     return f"{escape(where.home)}/.claude/projects/{project[:LONGEST_PROJECT]}{rest}/*.jsonl"
 
 
-TRANSCRIPTS = Transcripts(_pattern, prompts_under("content"), marks=(b'"user"',))
+TRANSCRIPTS = Transcripts(_pattern, prompts("user", "message", "content"), marks=(b'"user"',))
 
 
 def agent() -> Agent:

@@ -11,7 +11,7 @@ from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
+from llmc.agents.transcripts import Line, Transcripts, moment, part_of, texts
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -76,16 +76,11 @@ def _line(data: Mapping[str, Any]) -> Line | None:
     return Line(at, texts(said.get("content"))) if (kind, said.get("role")) == ("message", "user") else None
 
 
-def _is_of(first: Mapping[str, Any], where: Whereabouts) -> bool:
-    about = first.get("payload")
-    return isinstance(about, dict) and about.get("cwd") == where.worktree
-
-
 TRANSCRIPTS = Transcripts(
     lambda where: f"{escape(where.home)}/.codex/sessions/*/*/*/rollout-*.jsonl",
     _line,
     marks=(*(name.encode() for name in STATES), b'"user"'),
-    is_of=_is_of,
+    is_of=lambda first, where: part_of(first, ("payload", "cwd")) == where.worktree,
     kept_open="/sessions/",
 )
 

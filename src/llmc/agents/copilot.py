@@ -12,7 +12,7 @@ from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
-from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment
+from llmc.agents.transcripts import Transcripts, part_of, prompts
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -68,24 +68,11 @@ READERS: Mapping[str, hooks.Reader] = {
 }
 
 
-def _line(data: Mapping[str, Any]) -> Line | None:
-    told = data.get("data")
-    if data.get("type") != "user.message" or not isinstance(told, dict):
-        return None
-    return Line(moment(data.get("timestamp")), str(told.get("content", "")))
-
-
-def _is_of(first: Mapping[str, Any], where: Whereabouts) -> bool:
-    told = first.get("data")
-    context = told.get("context") if isinstance(told, dict) else None
-    return isinstance(context, dict) and context.get("cwd") == where.worktree
-
-
 TRANSCRIPTS = Transcripts(
     lambda where: f"{escape(where.home)}/.copilot/session-state/*/events.jsonl",
-    _line,
+    prompts("user.message", "data", "content"),
     marks=(b"user.message",),
-    is_of=_is_of,
+    is_of=lambda first, where: part_of(first, ("data", "context", "cwd")) == where.worktree,
 )
 
 

@@ -16,7 +16,7 @@ from llmc.agents.json_file import object_in
 from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
-from llmc.agents.transcripts import Line, Transcripts, moment, texts
+from llmc.agents.transcripts import Transcripts, prompts
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -82,12 +82,6 @@ READERS: dict[str, hooks.Reader] = {
 }
 
 
-def _line(data: Mapping[str, Any]) -> Line | None:
-    if data.get("type") != "user":
-        return None
-    return Line(moment(data.get("timestamp")), texts(data.get("content")))
-
-
 def project_hash(directory: str) -> str:
     """What Gemini CLI calls a directory."""
     return hashlib.sha256(directory.encode()).hexdigest()
@@ -95,7 +89,7 @@ def project_hash(directory: str) -> str:
 
 TRANSCRIPTS = Transcripts(
     lambda where: f"{escape(where.settings_dir)}/home/.gemini/tmp/*/chats/session-*.jsonl",
-    _line,
+    prompts("user", "content"),
     marks=(b'"user"',),
     is_of=lambda first, where: first.get("projectHash") == project_hash(where.worktree),
 )

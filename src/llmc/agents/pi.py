@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from glob import escape
-from typing import Any
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
+from llmc.agents.transcripts import Transcripts, Whereabouts, prompts
 
 EXTENSION = """\
 // It tries again after most failures, with pauses of up to eight seconds, and does not tell extensions that it will.
@@ -66,14 +65,9 @@ def _pattern(where: Whereabouts) -> str:
     return f"{escape(where.home)}/.pi/agent/sessions/--{escape(project)}--/*.jsonl"
 
 
-def _line(data: Mapping[str, Any]) -> Line | None:
-    said = data.get("message")
-    if not isinstance(said, dict) or said.get("role") != "user":
-        return None
-    return Line(moment(data.get("timestamp")), texts(said.get("content")))
-
-
-TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b'"user"',))
+TRANSCRIPTS = Transcripts(
+    _pattern, prompts("user", "message", "content", kind_at=("message", "role")), marks=(b'"user"',)
+)
 
 
 def agent() -> Agent:

@@ -13,7 +13,7 @@ from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.json_file import object_in
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Transcripts, Whereabouts, prompts_under
+from llmc.agents.transcripts import Transcripts, Whereabouts, prompts
 
 MACHINE_SETTINGS = Path("/etc/qwen-code/settings.json")
 
@@ -55,7 +55,7 @@ def _pattern(where: Whereabouts) -> str:
     return f"{escape(where.home)}/.qwen/projects/{project}/chats/*.jsonl"
 
 
-TRANSCRIPTS = Transcripts(_pattern, prompts_under("parts"), marks=(b'"user"',))
+TRANSCRIPTS = Transcripts(_pattern, prompts("user", "message", "parts"), marks=(b'"user"',))
 
 
 def agent() -> Agent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from glob import glob
 from typing import Any
@@ -130,13 +130,18 @@ def _lines_backwards(path: str) -> Iterator[bytes]:
             yield rest
 
 
-def prompts_under(key: str) -> Callable[[Mapping[str, Any]], Line | None]:
-    """Reads lines of the form that Claude Code has, and Qwen Code with another key: a message of the type `user`."""
+def part_of(data: Any, path: Iterable[str]) -> Any:  # noqa: ANN401 - that is what JSON is
+    """What stands under these names, one inside the other; None where there is nothing."""
+    for name in path:
+        data = data.get(name) if isinstance(data, dict) else None
+    return data
+
+
+def prompts(kind: str, *path: str, kind_at: Iterable[str] = ("type",)) -> Callable[[Mapping[str, Any]], Line | None]:
+    """Reads lines of this kind, with what was said to the agent under the path."""
 
     def line(data: Mapping[str, Any]) -> Line | None:
-        said = data.get("message")
-        if data.get("type") != "user" or not isinstance(said, dict):
-            return None
-        return Line(moment(data.get("timestamp")), texts(said.get(key)))
+        said = part_of(data, path) if part_of(data, kind_at) == kind else None
+        return Line(moment(data.get("timestamp")), texts(said)) if said is not None else None
 
     return line
