@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from enum import StrEnum
 from types import MappingProxyType
+from typing import ClassVar
 
 from llmc.model import Step
 from llmc.values import Value
@@ -29,18 +30,23 @@ class Purpose(StrEnum):
 
 
 class LastingEffect(Value):
-    pass
+    words: ClassVar[str]
+    """What is told of it while it waits."""
 
 
 class StartSession(LastingEffect):
-    pass
+    words = "its agent is to be started"
 
 
 class StopSession(LastingEffect):
+    words = "its agent is to be ended"
+
     force: bool = False
 
 
 class Deliver(LastingEffect):
+    words = "a text is to be delivered to its agent"
+
     text: str
     purpose: str
     last_try: bool = False
@@ -48,15 +54,19 @@ class Deliver(LastingEffect):
 
 
 class ClearConversation(LastingEffect):
-    pass
+    words = "its agent is to forget the last conversation"
 
 
 class RebaseWork(LastingEffect):
+    words = "its work is to be rebased"
+
     onto: str
 
 
 class AskToResolve(LastingEffect):
     """The agent is asked once more to resolve the conflicts at which its rebase has stopped."""
+
+    words = "its agent is to be asked once more to resolve the conflicts"
 
     help: bool = False
     """With what usually goes wrong, for an agent that does not get on."""
@@ -65,8 +75,12 @@ class AskToResolve(LastingEffect):
 class CheckResolution(LastingEffect):
     """The agent says that the conflicts are resolved: left-over markers and the repository's own checks tell."""
 
+    words = "what its agent made of the conflicts is to be checked"
+
 
 class MergeWork(LastingEffect):
+    words = "its work is to be merged"
+
     message: str | None = None
     changed: bool = False
     tree: str | None = None
@@ -75,11 +89,15 @@ class MergeWork(LastingEffect):
 class ResetWorktree(LastingEffect):
     """Back to the tip of the branch, with a backup of whatever that drops."""
 
+    words = "its worktree is to be put back to the tip of the branch"
+
     drops_task: bool = False
 
 
 class RemoveWorker(LastingEffect):
     """Session, worktree, branch and record go, with a backup of the work."""
+
+    words = "it is to be removed"
 
 
 class Notify(Value):
