@@ -21,53 +21,40 @@ class NowhereError(LlmcError):
     """A place that everything else depends on is gone or was never there."""
 
 
-class _Inside:
-    """A path that every root has at the same place."""
-
-    __slots__ = ("_path",)
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __get__(self, root: Root, owner: type[Root]) -> str:
-        return root.inside(self._path)
-
-
 class Root:
     """The paths of one root directory."""
 
-    __slots__ = ("path",)
-
-    config_file = _Inside("config.toml")
-    git_dir = _Inside(".git")
-    worktrees = _Inside(".worktrees")
-    packs = _Inside("packs")
-    """Screen packs of the user's own."""
-    logs = _Inside("logs")
-    run = _Inside("run")
-    daemon_lock = _Inside("run/daemon.lock")
-    daemon_log = _Inside("logs/daemon.log")
-    patrol_file = _Inside("run/patrol.json")
-    patrol_request = _Inside("run/patrol-wanted")
-    """There while somebody wants a patrol."""
-    diagnostics = _Inside("diagnostics")
-    landing_lock = _Inside("run/landing.lock")
-    """Held while work is put onto the user's branch: one after the other."""
-    landings = _Inside("landings.json")
-    """The journal of landings; there only while one is under way, or was cut short."""
-    programs = _Inside("run/programs")
-    """What the installed agent programs said of themselves."""
-    radar_file = _Inside("run/radar.json")
-    terminals = _Inside(".workers")
-    """A directory for each terminal that is watched, workers' included."""
-    watch_lock = _Inside(".workers/.watch.lock")
-    watch_log = _Inside(".workers/watch.log")
-    event_log = _Inside("status.db")
-    tmux_configuration = _Inside("run/tmux.conf")
-    tmux_turns = _Inside("run/tmux.lock")
-
     def __init__(self, path: str) -> None:
         self.path = os.path.realpath(_expand(path))
+        self.config_file = self.inside("config.toml")
+        self.git_dir = self.inside(".git")
+        self.worktrees = self.inside(".worktrees")
+        self.packs = self.inside("packs")
+        """Screen packs of the user's own."""
+        self.logs = self.inside("logs")
+        self.run = self.inside("run")
+        self.daemon_lock = self.inside("run", "daemon.lock")
+        self.daemon_log = self.inside("logs", "daemon.log")
+        self.patrol_file = self.inside("run", "patrol.json")
+        self.patrol_request = self.inside("run", "patrol-wanted")
+        """There while somebody wants a patrol."""
+        self.diagnostics = self.inside("diagnostics")
+        self.landing_lock = self.inside("run", "landing.lock")
+        """Held while work is put onto the user's branch: one after the other."""
+        self.landings = self.inside("landings.json")
+        """The journal of landings; there only while one is under way, or was cut short."""
+        self.programs = self.inside("run", "programs")
+        """What the installed agent programs said of themselves."""
+        self.radar_file = self.inside("run", "radar.json")
+        self.terminals = self.inside(".workers")
+        """A directory for each terminal that is watched, workers' included."""
+        self.watch_lock = self.inside(".workers", ".watch.lock")
+        self.watch_log = self.inside(".workers", "watch.log")
+        self.event_log = self.inside("status.db")
+        self.tmux_configuration = self.inside("run", "tmux.conf")
+        self.tmux_turns = self.inside("run", "tmux.lock")
+        self.tmux_socket = f"llmc-{zlib.crc32(self.path.encode('utf-8', 'surrogateescape')):08x}"
+        """The name of this root's own tmux server."""
 
     def inside(self, *parts: str) -> str:
         return os.path.join(self.path, *parts)
@@ -104,11 +91,6 @@ class Root:
 
     def terminal_spool(self, name: str) -> str:
         return self.inside(".workers", name, "spool")
-
-    @property
-    def tmux_socket(self) -> str:
-        """The name of this root's own tmux server."""
-        return f"llmc-{zlib.crc32(self.path.encode('utf-8', 'surrogateescape')):08x}"
 
     @property
     def exists(self) -> bool:

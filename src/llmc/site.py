@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import field
 from threading import Event
 
@@ -14,11 +12,11 @@ from llmc.agents.registry import agent_named
 from llmc.config.settings import Config
 from llmc.git.runner import Git
 from llmc.host.base import Host
-from llmc.host.processes import is_running, remind_of_children
+from llmc.host.locks import FileLock
+from llmc.host.processes import exists, is_running, remind_of_children
 from llmc.model import Worker
 from llmc.root import Root
 from llmc.store.ledger import Ledger
-from llmc.store.lock import FileLock
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux, TmuxError
 from llmc.values import Value
@@ -48,16 +46,11 @@ class Site(Value):
         return agent_named(name, self.config, self.root.packs)
 
     def agent_of(self, worker: Worker) -> Agent:
-        return self.agent_named(worker.agent)
+        return agent_named(worker.agent, self.config, self.root.packs)
 
     def lock_of(self, name: str) -> FileLock:
         """Whoever holds it is the one that acts for this worker; it ends with its process."""
         return FileLock(self.root.worker_lock(name), name=f"worker {name}", timeout=WORKER_LOCK_SECS)
-
-    @contextmanager
-    def acting_for(self, name: str) -> Iterator[None]:
-        with self.lock_of(name):
-            yield
 
     def panes(self) -> dict[str, Pane]:
         """Every session's pane, with the exit status of those whose process has ended."""
@@ -73,25 +66,19 @@ class Site(Value):
         return self._explained(ask).get(session)
 
     def _explained(self, ask: Callable[[], dict[str, Pane]]) -> dict[str, Pane]:
+        """tmux 3.3a misses the end of its children now and then; told again, it learns of it."""
         try:
-            return _explained(ask)
+            panes = ask()
+            until = time.monotonic() + REAPED_WITHIN_SECS
+            while (missed := _unexplained(panes)) and time.monotonic() < until:
+                remind_of_children(missed[0].server_pid)
+                time.sleep(LOOK_EVERY_SECS)
+                panes = ask()
+            # It may have been reaped between that answer and our look at the process: then tmux knows by now.
+            return ask() if any(_tells_nothing(pane) for pane in panes.values()) else panes
         except TmuxError:
             self.tmux.require_version()  # what an old tmux says is often not understood
             raise
-
-
-def _explained(ask: Callable[[], dict[str, Pane]]) -> dict[str, Pane]:
-    """tmux 3.3a misses the end of its children now and then; told again, it learns of it."""
-    panes = ask()
-    until = time.monotonic() + REAPED_WITHIN_SECS
-    while (missed := _unexplained(panes)) and time.monotonic() < until:
-        remind_of_children(missed[0].server_pid)
-        time.sleep(LOOK_EVERY_SECS)
-        panes = ask()
-    if any(_tells_nothing(pane) for pane in panes.values()):
-        # It may have been reaped between that answer and our look at the process: then tmux knows by now.
-        panes = ask()
-    return panes
 
 
 def local_offset(at: float) -> float:
@@ -109,10 +96,5 @@ def _tells_nothing(pane: Pane) -> bool:
 
 
 def _unreaped(pane: Pane) -> bool:
-    if not _tells_nothing(pane):
-        return False
-    try:
-        os.kill(pane.pid, 0)
-    except ProcessLookupError:
-        return False  # an old tmux may have nothing to tell about it
-    return True
+    # One that is gone for good: an old tmux may have nothing to tell about it.
+    return _tells_nothing(pane) and exists(pane.pid)

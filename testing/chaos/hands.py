@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from llmc.errors import LlmcError
-from llmc.store.lock import FileLock
+from llmc.host.locks import FileLock
 from testing.chaos.world import World
 
 LOCK_SECS = 3.0
@@ -110,12 +110,13 @@ def merge_with_a_change_inside(world: World, name: str, worktree: Path) -> bool:
     if world.agents_git(name, "status", "--porcelain"):
         return False
     token, branch = world.new_token(), world.agents_git(name, "symbolic-ref", "--short", "HEAD")
-    side, on_the_side = "", world.belongings.before(name)
+    side, on_the_side, is_back = "", world.belongings.before(name), False
     try:
         world.agents_git(name, "checkout", "--quiet", "--detach")
         _commit_file(world, name, worktree / "sides" / f"{token}-side.txt")
         side, on_the_side = world.agents_git(name, "rev-parse", "HEAD"), world.belongings.before(name)
         world.agents_git(name, "checkout", "--quiet", branch)
+        is_back = True
         _commit_file(world, name, worktree / "sides" / f"{token}-main.txt")
         world.agents_git(name, "merge", "--quiet", "--no-ff", "--no-commit", side)
         return _commit_file(world, name, worktree / "sides" / f"{token}-inside.txt")
@@ -123,10 +124,13 @@ def merge_with_a_change_inside(world: World, name: str, worktree: Path) -> bool:
         leaving = world.belongings.before(name)
         with suppress(subprocess.CalledProcessError):
             world.agents_git(name, "merge", "--abort")
-        world.agents_git(name, "checkout", "--quiet", "--force", branch)
-        for left in (leaving, on_the_side):
-            left.let_go("a merge of the agent's own, aborted")
-        world.let_go_commits([side] if side else [])  # no name led to it, and the agent has left it
+        with suppress(subprocess.CalledProcessError):
+            world.agents_git(name, "checkout", "--quiet", "--force", branch)
+            is_back = True
+            leaving.let_go("a merge of the agent's own, aborted")
+        if is_back and side:  # no name led to it, and the agent has left it
+            on_the_side.let_go("a merge of the agent's own, aborted")
+            world.let_go_commits([side])
         raise
 
 

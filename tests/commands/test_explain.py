@@ -20,8 +20,8 @@ from llmc.core.lifecycle.next_moves import outlook
 from llmc.core.lifecycle.policy import Policy
 from llmc.core.lifecycle.transitions.blocked import GO_ON
 from llmc.core.lifecycle.transitions.shared import REBASE_ESCALATE, REBASE_HELP, RESTART
+from llmc.host.locks import is_held
 from llmc.model import Autonomy, Evidence, Session, State, Step, Turn, Work, Worker
-from llmc.store.lock import is_held
 from testing.damage import adam as adam
 from testing.damage import commit
 from testing.damage import git as git
@@ -140,7 +140,7 @@ def test_for_people(root, adam, capsys):
 
 HOLD = """
 import sys
-from llmc.store.lock import FileLock
+from llmc.host.locks import FileLock
 with FileLock(sys.argv[1]):
     sys.stdin.read()
 """
@@ -181,7 +181,7 @@ def test_a_worktree_that_is_gone_is_explained_too(explained, root, adam):
 
 
 def test_a_signal_that_waits(explained, root, adam):
-    from llmc.store.lock import FileLock
+    from llmc.host.locks import FileLock
 
     spool = Path(root.spool("adam"))
     spool.mkdir(parents=True)

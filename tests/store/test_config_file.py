@@ -18,8 +18,9 @@ from llmc.config.problems import ConfigError
 from llmc.config.sections import BUILT_IN_AGENTS, AgentOptions
 from llmc.core.setting import settings_of
 from llmc.errors import InvalidUsageError
+from llmc.host.files import DiskError
+from llmc.host.locks import FileLock
 from llmc.store.config_file import default_config_text, get_value, remove_worker_table, set_value, set_worker_table
-from llmc.store.lock import DiskError, FileLock
 
 AGENT_OPTIONS = tuple(settings_of(AgentOptions))
 TEXT = """\

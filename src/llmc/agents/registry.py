@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 
 from llmc.agents.base import Agent
-from llmc.agents.custom import described_agent, with_options, with_own_pack
+from llmc.agents.custom import described_agent, with_options
+from llmc.agents.packs import PackError, load_pack
 from llmc.config.sections import BUILT_IN_AGENTS, AgentOptions
 from llmc.config.settings import Config
 from llmc.errors import LlmcError
@@ -37,7 +40,9 @@ def agent_named(name: str, config: Config | None, packs: str) -> Agent:
     described = config.agents if config is not None else {}
     options: AgentOptions | None = described.get(name)
     if name in BUILT_IN:
-        built_in = with_own_pack(BUILT_IN[name](), packs)
+        built_in = BUILT_IN[name]()
+        with suppress(PackError):  # a broken pack of the user's must not stop the work: `llmc doctor` tells
+            built_in = replace(built_in, pack=load_pack(built_in.pack.name, packs))
         return with_options(built_in, options, packs) if options is not None else built_in
     if options is not None:
         return described_agent(name, options, packs)

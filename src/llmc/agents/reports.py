@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from llmc.core.delivery.digest import told_digest
+from llmc.core.delivery.texts import told_digest
 from llmc.model import Worker
 from llmc.values import Value
 

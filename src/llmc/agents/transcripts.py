@@ -9,7 +9,7 @@ from datetime import datetime
 from glob import glob
 from typing import Any
 
-from llmc.core.delivery.digest import told_digest
+from llmc.core.delivery.texts import told_digest
 from llmc.values import Value
 
 BLOCK = 256 * 1024

@@ -22,12 +22,8 @@ class Word:
         self.options = options
 
 
-def no_parts() -> tuple[Command, ...]:
-    return ()
-
-
 class Command:
-    __slots__ = ("_parts", "about", "answers", "codes", "examples", "name", "summary", "words")
+    __slots__ = ("about", "answers", "codes", "examples", "name", "parts", "summary", "words")
 
     def __init__(
         self,
@@ -37,7 +33,7 @@ class Command:
         words: tuple[Word, ...] = (),
         *,
         answers: bool = True,
-        parts: Callable[[], tuple[Command, ...]] = no_parts,
+        parts: Callable[[], tuple[Command, ...]] | None = None,
         about: str = "",
         codes: tuple[str, ...] = FAILS,
     ) -> None:
@@ -50,12 +46,8 @@ class Command:
         self.answers = answers
         self.about = about
         self.codes = codes
-        self._parts = parts
-
-    @property
-    def parts(self) -> tuple[Command, ...]:
+        self.parts = parts
         """The commands of a group: `llmc pty classify`."""
-        return self._parts()
 
 
 def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argparse as it is

@@ -45,11 +45,12 @@ def make_script(shell: str) -> str:
 
 
 def _options(command: Command) -> list[str]:
-    words = [word for one in (command, *command.parts) for word in one.words]
+    inner = command.parts() if command.parts is not None else ()
+    words = [word for one in (command, *inner) for word in one.words]
     named = [name for word in words for name in word.names if name.startswith("--")]
     choices = [choice for word in words for choice in word.options.get("choices", ())]
-    parts = [part.name for part in command.parts]
-    answers = any(one.answers for one in (command, *command.parts))
+    parts = [part.name for part in inner]
+    answers = any(one.answers for one in (command, *inner))
     return [*parts, *dict.fromkeys(named), *choices, *(["--json"] if answers else []), "--help"]
 
 

@@ -14,11 +14,11 @@ from llmc.errors import LlmcError
 from llmc.git.clone import clone_source
 from llmc.git.repository import common_dir, default_branch, is_bare, toplevel
 from llmc.git.runner import Git
-from llmc.host.atomic import write_atomically
 from llmc.host.base import Host
+from llmc.host.files import write_atomically
+from llmc.host.locks import FileLock
 from llmc.root import Root
 from llmc.store.config_file import default_config_text
-from llmc.store.lock import FileLock
 from llmc.store.state_file import StateFile
 from llmc.tmux.server import Tmux
 

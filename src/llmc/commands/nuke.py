@@ -29,7 +29,7 @@ def run(app: App, args: Namespace) -> Result:
     foreign = "".join(note_of_foreign(site, site.worker(name)) for name in names)
     site.panes()
     for name in names:
-        with site.acting_for(name):
+        with site.lock_of(name):
             unless_refused(decide_and_run(site, name, ev.RemovalAsked(site.now()), tip))
     return Result(_told(names, losing, gone) + foreign, {"removed": names, "not_kept": gone})
 

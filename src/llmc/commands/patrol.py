@@ -38,7 +38,7 @@ def _patrol(site: Site) -> PatrolReport:
     for name, kinds in unexpected(state, glance(site, state), site.ledger.policy_of).items():
         before = site.worker(name)
         patrol.cared_for[name] = (kinds, before)
-        with site.acting_for(name):
+        with site.lock_of(name):
             catch_up(site, name)
             settle(site, name)
         patrol.was_cared_for(name, site.worker(name))

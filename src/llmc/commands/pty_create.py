@@ -15,10 +15,10 @@ from llmc.commands.shared.result import Result
 from llmc.config.settings import Config
 from llmc.core.names import shown
 from llmc.errors import LlmcError
+from llmc.host.files import make_own_directory
+from llmc.host.locks import is_held
 from llmc.perform.launch_files import write_launch_files
 from llmc.perform.programs import installed_program
-from llmc.store.lock import is_held
-from llmc.store.own_directory import make_own_directory
 from llmc.store.spool import make_spool
 from llmc.store.terminals import KnownTerminal
 from llmc.tmux.parsing import Pane

@@ -29,11 +29,12 @@ from llmc.host.base import Host
 from llmc.model import Outcome, Receipt, State, Worker
 from llmc.perform import delivery, sessions
 from llmc.perform.programs import ask_program, installed_program
-from llmc.perform.unread_reports import spooled_reports, waiting_now
+from llmc.perform.unread_reports import spooled_reports
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import EventLog
 from llmc.store.ledger import Ledger
+from llmc.store.spool import marks
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
@@ -144,7 +145,7 @@ def _tried(site: Site, name: str, agent: Agent, program: InstalledProgram) -> It
         yield _not_started(started)
         return
     yield Check("prompt", TrialVerdict.OK, "its prompt was found")
-    before = waiting_now(site, worker)
+    before = marks(site.root.spool(worker.name))
     _, receipt = delivery.deliver(site, site.worker(NAME), worker.pending[0], PROMPT)
     yield _delivery(receipt)
     if receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):

@@ -28,7 +28,7 @@ from llmc.git.repair import GitRepairError, repair_clone, repair_ref
 from llmc.git.repository import common_dir, heads, list_worktrees, missing_commits, resolve, uses_lfs
 from llmc.git.runner import Git
 from llmc.git.worktree import delete_branch
-from llmc.host.process_search import works_in
+from llmc.host.processes import can_look_around, works_in
 from llmc.root import Root
 from llmc.values import Value
 
@@ -140,8 +140,8 @@ def _find_broken_refs(git: Git, root: Root) -> Answer[tuple[str, ...]]:
 
 def _find_git_locks(root: Root) -> Answer[Mapping[str, float]]:
     """Old ones only, and none while any git runs in the root: an agent's hooks may keep a lock for long."""
-    if not Path("/proc/self").exists():
-        return Unknown("there is no /proc to tell whether a git runs", covered=True)
+    if not can_look_around():
+        return Unknown("this system does not tell whether a git runs", covered=True)
     now = time.time()
     old = {str(path): elapsed(at, now) for path, at in _locks(Path(root.git_dir)) if is_older(at, now, OLD_LOCK_SECS)}
     return Found({} if old and works_in(root.path, "git") else old)

@@ -15,10 +15,10 @@ from llmc.doctor.health import Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.settings import SettingsSeen
 from llmc.doctor.state import StateSeen, workers_of
+from llmc.host.locks import is_held, read_holder
 from llmc.model import Session, Worker
 from llmc.perform.steps import Settled, settle
 from llmc.root import Root
-from llmc.store.lock import is_held, read_holder
 from llmc.values import Value
 
 TOPIC = Topic("daemon")

@@ -12,8 +12,7 @@ from llmc.doctor.findings import ERROR, Finding, Topic
 from llmc.doctor.health import Health, Looking, ProgramVersion
 from llmc.errors import LlmcError
 from llmc.git.runner import MINIMUM as GIT_MINIMUM
-from llmc.host.base import Host
-from llmc.host.local import ProgramHungError, ProgramMissingError
+from llmc.host.base import Host, ProgramHungError, ProgramMissingError
 from llmc.tmux.server import MINIMUM as TMUX_MINIMUM
 from llmc.values import Value
 

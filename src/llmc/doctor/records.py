@@ -25,12 +25,12 @@ from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.root_files import RootFilesSeen
 from llmc.doctor.state import workers_of
 from llmc.errors import LlmcError
+from llmc.host.files import is_own_directory
+from llmc.host.locks import is_held
 from llmc.model import Session, Worker
 from llmc.root import Root
 from llmc.store.event_log import EventLog
 from llmc.store.landing_journal import LandingJournal
-from llmc.store.lock import is_held
-from llmc.store.own_directory import is_own_directory
 from llmc.store.spool import look_into
 from llmc.values import Value
 

@@ -88,7 +88,7 @@ class RepairContext(Value):
         """The worker of the repair, with its lock held."""
         site = self.open_site()
         worker = site.worker(repair.worker or "")
-        with site.acting_for(worker.name):
+        with site.lock_of(worker.name):
             yield site, worker
 
 

@@ -14,9 +14,9 @@ from llmc.doctor.findings import ERROR, Finding, Topic
 from llmc.doctor.health import Health, Looking
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.errors import LlmcError
+from llmc.host.files import is_replaced
 from llmc.root import Root
 from llmc.store.bad_reports import BAD
-from llmc.store.own_directory import is_replaced
 from llmc.values import Value
 
 TOPIC = Topic("root")

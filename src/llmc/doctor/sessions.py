@@ -13,12 +13,11 @@ from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import SESSIONS, Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.state import workers_of
-from llmc.host.process_search import marked_processes
-from llmc.host.processes import end_tree, is_running
+from llmc.host.locks import is_held
+from llmc.host.processes import end_tree, is_running, marked_processes
 from llmc.model import Session
 from llmc.perform.sessions import end_strays
 from llmc.root import Root
-from llmc.store.lock import is_held
 from llmc.tmux.parsing import Pane
 from llmc.values import Value
 

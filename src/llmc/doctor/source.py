@@ -23,10 +23,10 @@ from llmc.git.land import place_of
 from llmc.git.locks import LockFile, locks_on, remove_left
 from llmc.git.repository import branch_tip, common_dir
 from llmc.git.runner import Git
+from llmc.host.locks import FileLock, is_held
 from llmc.perform.landing import LANDING, settle_landings, settled_words
 from llmc.root import Root
 from llmc.store.landing_journal import JournalBrokenError, LandingJournal
-from llmc.store.lock import FileLock, is_held
 from llmc.values import Value
 
 TOPIC = Topic("repository")

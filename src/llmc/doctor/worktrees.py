@@ -196,13 +196,19 @@ def _holds_work(context: RepairContext, name: str) -> bool:
 @fix(RepairStage.WORKTREES, "remove a worktree", "back it up and remove it")
 def _remove_orphan(context: RepairContext, repair: Repair) -> str:
     site, name = context.open_site(), repair.subject
-    with site.acting_for(name):
+    with site.lock_of(name):
+        _require_orphan(site, name)
         words = _remove_directory(context, site, name)
         backup_branch(site.git, site.root.path, name, site.now(), BRANCHES + name, REASON)
         delete_branch(site.git, site.root.path, BRANCHES + name)
         forget_files(site, name)
         forget_locks(site, name)
     return words
+
+
+def _require_orphan(site: Site, name: str) -> None:
+    if name in site.ledger.load().workers:
+        raise LlmcError(f"{name} is a worker by now", "nothing was changed")
 
 
 def _remove_directory(context: RepairContext, site: Site, name: str) -> str:
@@ -225,7 +231,8 @@ def _remove_directory(context: RepairContext, site: Site, name: str) -> str:
 def _adopt_orphan(context: RepairContext, repair: Repair) -> str:
     site, name = context.open_site(), repair.subject
     branch = BRANCHES + name
-    with site.acting_for(name):
+    with site.lock_of(name):
+        _require_orphan(site, name)
         if branch_tip(site.git, site.root.path, branch) is None:
             _restore(site, name, branch)
         record = find_worktree(site.git, site.root.path, name)

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError, is_locked
 from llmc.git.own_view import EVERYWHERE_BELOW, places
-from llmc.host.base import Completed, Host
-from llmc.host.local import ProgramMissingError
+from llmc.host.base import Completed, Host, ProgramMissingError
 from llmc.values import dataclass
 
 MINIMUM = (2, 38)

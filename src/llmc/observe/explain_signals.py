@@ -11,11 +11,11 @@ from llmc.core.screen.screen import Screen
 from llmc.errors import LlmcError
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import branch_tip, current_branch, status
+from llmc.host.locks import is_held
 from llmc.host.processes import is_running
 from llmc.model import Worker
 from llmc.observe.branches import work_ahead
 from llmc.site import Site
-from llmc.store.lock import is_held
 from llmc.store.snapshot import read_told
 from llmc.store.spool import peek
 

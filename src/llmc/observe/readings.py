@@ -8,7 +8,7 @@ from itertools import groupby
 from threading import Lock
 from typing import Any
 
-from llmc.core.delivery.digest import screen_digest
+from llmc.core.delivery.texts import screen_digest
 from llmc.core.dialogs.dialog import as_json
 from llmc.core.screen.assessment import Assessment, TerminalStatus, assessment
 from llmc.core.screen.classify import Pack, ScreenReading, read_screen

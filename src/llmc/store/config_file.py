@@ -19,10 +19,10 @@ from llmc.config.suggest import advice_for, known_beside
 from llmc.config.value_types import typed
 from llmc.core.setting import Setting
 from llmc.errors import InvalidUsageError
-from llmc.host.atomic import write_atomically
+from llmc.host.files import disk_errors, write_atomically
+from llmc.host.locks import FileLock
 from llmc.model import Json
 from llmc.store.json_values import json_value
-from llmc.store.lock import FileLock, disk_errors
 
 _DEFAULT_TEXT = """\
 # The settings of this LLMC directory. What is commented out is the default.

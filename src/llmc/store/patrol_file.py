@@ -7,9 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from llmc.core.lifecycle.patrol import PatrolReport, with_counts
-from llmc.host.atomic import write_atomically
+from llmc.host.files import write_atomically
 from llmc.store.json_values import json_object
 from llmc.store.snapshot import read_patrol
+
+
+def read_report(path: str) -> dict[str, Any]:
+    """What the file says, as plain values; empty when there is none, or none that can be read."""
+    try:
+        found = json.loads(Path(path).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def keep_report(path: str, report: PatrolReport) -> PatrolReport:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from llmc.core.program import InstalledProgram
-from llmc.host.atomic import write_atomically
+from llmc.host.files import write_atomically
 from llmc.values import Value
 
 KEPT_FOR_SECS = 86_400.0

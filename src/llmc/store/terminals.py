@@ -11,10 +11,9 @@ from pathlib import Path
 
 from llmc.core.names import LONGEST_NAME, name_problem, shown, unfit_name
 from llmc.errors import LlmcError
-from llmc.host.atomic import write_atomically
+from llmc.host.files import disk_errors, make_own_directory, write_atomically
+from llmc.host.locks import FileLock
 from llmc.root import Root
-from llmc.store.lock import FileLock, disk_errors
-from llmc.store.own_directory import make_own_directory
 from llmc.values import Value
 
 RECORD = "terminal.json"
