@@ -9,7 +9,7 @@ from threading import Event
 
 from llmc.agents.base import Agent
 from llmc.agents.registry import agent_named
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.git.runner import Git
 from llmc.host.base import Host
 from llmc.host.locks import FileLock
@@ -19,15 +19,14 @@ from llmc.root import Root
 from llmc.store.ledger import Ledger
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux, TmuxError
-from llmc.values import dataclass
+from llmc.values import Value
 
 WORKER_LOCK_SECS = 30.0
 REAPED_WITHIN_SECS = 1.0
 LOOK_EVERY_SECS = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Value):
     root: Root
     config: Config
     host: Host

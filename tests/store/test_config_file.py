@@ -11,9 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from llmc.config import BUILT_IN_AGENTS, AgentOptions, ConfigError, load_config, parse_config
 from llmc.config.edit import EditError, value_at, with_table, with_value, without_table
 from llmc.config.literals import key_literal, literal
+from llmc.config.load import load_config, parse_config
+from llmc.config.problems import ConfigError
+from llmc.config.sections import BUILT_IN_AGENTS, AgentOptions
 from llmc.core.setting import settings_of
 from llmc.errors import InvalidUsageError
 from llmc.host.files import DiskError

@@ -9,7 +9,7 @@ from dataclasses import replace
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import read_report
-from llmc.config import AgentOptions
+from llmc.config.sections import AgentOptions
 
 USUAL_PATIENCE = AgentOptions().ready_timeout_secs
 """What the settings say when the user does not: an agent that knows better keeps its own."""

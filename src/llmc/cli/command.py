@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from llmc.cli.arguments import some_lines
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +59,16 @@ def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argpa
 
 def flag(*names: str, text: str) -> Word:
     return Word(names, {"action": "store_true", "help": text})
+
+
+def value(name: str, stands_for: str, takes: Callable[[str], object], text: str, **more: Any) -> Word:  # noqa: ANN401
+    """A word that stands for something else, or an option that has one behind it."""
+    return Word((name,), {"metavar": stands_for, "type": takes, "help": text, **more})
+
+
+def lines(usual: int, stands_for: str = "N") -> Word:
+    text = f"how many (default {usual})"
+    return Word(("-n", "--lines"), {"metavar": stands_for, "type": some_lines, "default": usual, "help": text})
 
 
 FOLLOW = flag("--follow", "-f", text="go on as more comes")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
-from llmc.config import CLI_AGENTS, parse_config
+from llmc.config.load import parse_config
+from llmc.config.sections import CLI_AGENTS
 from llmc.errors import LlmcError
 from llmc.git.clone import clone_source
 from llmc.git.repository import common_dir, default_branch, is_bare, toplevel

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip
-from llmc.commands.shared.receipts import EXIT_CODES, notes_of
+from llmc.commands.shared.receipts import EXIT_CODES, notes_of, unless_refused
 from llmc.commands.shared.result import Result
 from llmc.core.lifecycle import events as ev
 from llmc.model import Outcome, Work
@@ -17,10 +17,8 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     with acting_for(site, args.worker):
         tip = newest_tip(site)
-        settled = decide_and_run(site, args.worker, ev.RebaseAsked(site.now(), tip))
+        settled = unless_refused(decide_and_run(site, args.worker, ev.RebaseAsked(site.now(), tip)))
     worker = site.worker(args.worker)
-    if settled.refusal is not None:
-        raise settled.refusal
     files = list(worker.conflicted_files)
     text = "\n".join([f"{worker.name}: now on {tip[:12]}", *notes_of(settled)])
     data = {"worker": worker.name, "status": worker.status, "onto": tip, "conflicted_files": files}

@@ -7,6 +7,7 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip
 from llmc.commands.shared.losses import find_loss, note_of_foreign
+from llmc.commands.shared.receipts import unless_refused
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.which_workers import named_workers
 from llmc.core.lifecycle import events as ev
@@ -32,9 +33,7 @@ def _reset(app: App, site: Site, name: str) -> Result:
             raise LlmcError(
                 f"{worker.name} has {loss}; nothing was changed", "pass --yes to reset it; a backup is kept"
             )
-        settled = decide_and_run(site, worker.name, ev.ResetAsked(site.now()), newest_tip(site))
-    if settled.refusal is not None:
-        raise settled.refusal
+        unless_refused(decide_and_run(site, worker.name, ev.ResetAsked(site.now()), newest_tip(site)))
     after = site.worker(name)
     kept = "; `llmc undo` brings the old work back" if loss else ""
     return Result(f"{after.name}: {after.status}{kept}{foreign}", {"worker": after.name, "status": after.status})

@@ -13,7 +13,7 @@ from llmc.config.settings import NAMED_TABLES, SINGLE_TABLES, Config
 from llmc.config.suggest import advice_for, nearest_word
 from llmc.config.value_types import found
 from llmc.core.lifecycle.policy import Policy
-from llmc.core.names import LONGEST_NAME, check_worker_name, name_problem, shown
+from llmc.core.names import check_worker_name, name_problem, shown, unfit_name
 from llmc.core.schema import Key, Misfit, MismatchError, MissingKey, Record, UnknownKey, WrongValue, by_name
 from llmc.core.setting import settings_record
 from llmc.errors import InvalidUsageError
@@ -91,11 +91,8 @@ def _agent_name_problem(name: str) -> Problem | None:
     reason = name_problem(name)
     if reason is None:
         return None
-    return Problem(
-        ("agents", name),
-        f"`{shown(name)}` cannot be an agent's name: {reason}",
-        f"use 1 to {LONGEST_NAME} letters, digits, `-` or `_`, beginning with a letter",
-    )
+    wrong = unfit_name("an agent's", name, reason)
+    return Problem(("agents", name), wrong.what, wrong.hint)
 
 
 def _check_order(policy: Policy, given: object, notes: Notes) -> None:

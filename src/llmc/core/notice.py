@@ -6,7 +6,7 @@ import json
 
 from llmc.core.display import one_line
 from llmc.core.screen.assessment import Assessment
-from llmc.values import dataclass
+from llmc.values import Value
 
 WORDS = {"READY": "is ready", "NEEDS_CONFIRMATION": "asks you", "ERROR": "has failed", "EXITED": "has ended"}
 LONGEST = 200
@@ -15,8 +15,7 @@ TAGS = {"needs_review": "eyes", "needs_input": "question", "error": "rotating_li
 """ntfy shows them as pictures."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Value):
     """Safe to show: text from agents has lost everything that a terminal would act upon."""
 
     who: str

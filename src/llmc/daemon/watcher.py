@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Mapping
 
 from llmc.agents.packs import broken_packs
-from llmc.config import Config, load_config
+from llmc.config.load import load_config
 from llmc.config.sections import Classifier, NotifySettings
+from llmc.config.settings import Config
 from llmc.core.notice import notice_of
 from llmc.daemon.journal import Journal
 from llmc.daemon.loop import Eyes, Loop

@@ -16,7 +16,8 @@ from types import MappingProxyType
 
 from llmc.agents.base import Agent, program_of
 from llmc.agents.registry import agent_named
-from llmc.config import Config, WorkerOptions
+from llmc.config.sections import WorkerOptions
+from llmc.config.settings import Config
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import Deliver, Purpose, StartSession, to_step
 from llmc.core.lifecycle.policy import Policy
@@ -37,7 +38,7 @@ from llmc.store.spool import marks
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 PROMPT = "This is a test of the connection. Reply with the single word: ready. Use no tools and change no files."
 NAME = "canary"
@@ -56,15 +57,13 @@ class TrialVerdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Value):
     name: str
     verdict: TrialVerdict
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Value):
     """One CLI."""
 
     agent: str

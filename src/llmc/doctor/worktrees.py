@@ -11,12 +11,13 @@ from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 
+from llmc.core.display import some
 from llmc.core.lifecycle import events as ev
 from llmc.core.names import name_problem
 from llmc.doctor.answers import Absent, Answer, Found, OfWorker, Unknown, both, given, known, probe, there
 from llmc.doctor.clone import REASON, CloneFacts, CloneSeen, WorktreeRecord
 from llmc.doctor.daemon import acted_for, names_in_use, settled_status
-from llmc.doctor.findings import Finding, Topic, some
+from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import BRANCHES, Health, Looking
 from llmc.doctor.remains import find_remains_of, rebuilt
 from llmc.doctor.repairs import Repair, RepairChoice, RepairContext, RepairStage, change_worker, fix
@@ -37,7 +38,7 @@ from llmc.perform.steps import decide_and_run
 from llmc.perform.worktrees import restore_worktree
 from llmc.root import Root
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("worktrees")
 AGENT_AT_WORK = frozenset((Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT))
@@ -47,7 +48,6 @@ AGENT_AT_WORK = frozenset((Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT))
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class WorktreeSeen(OfWorker):
     directory: Answer[str] = field(metadata=TOPIC.asks("its worktree"))
     record: Answer[WorktreeRecord] = field(metadata=TOPIC.asks("git's record of its worktree"))
@@ -57,8 +57,7 @@ class WorktreeSeen(OfWorker):
     """Those that its record names and that do not exist."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorktreesSeen:
+class WorktreesSeen(Value):
     of_workers: Answer[tuple[WorktreeSeen, ...]] = field(metadata=TOPIC.asks("the worktrees of the workers"))
 
 

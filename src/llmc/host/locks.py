@@ -18,7 +18,7 @@ from llmc.errors import LlmcError
 from llmc.host import try_lock
 from llmc.host.files import disk_error, disk_errors, leads_to, open_own, open_regular, read_own
 from llmc.host.processes import exists
-from llmc.values import dataclass
+from llmc.values import Value
 
 FIRST_PAUSE = 0.001
 LONGEST_PAUSE = 0.025
@@ -30,8 +30,7 @@ class LockTimeoutError(LlmcError):
     """Somebody else has the lock and keeps it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Value):
     """Who has a lock, as written by the holder; pid 0 when it could not be read."""
 
     pid: int

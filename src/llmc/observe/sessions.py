@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from llmc.core.lifecycle import events as ev
-from llmc.core.screen.classify import Screen, read_screen
+from llmc.core.screen.classify import read_screen
 from llmc.core.screen.reset_time import reset_time
+from llmc.core.screen.screen import Screen
 from llmc.errors import LlmcError
 from llmc.model import Session, Worker
 from llmc.site import Site, local_offset

@@ -13,9 +13,10 @@ from llmc.core.delivery.machine import DeliveryAction, DeliveryLook, DeliveryPro
 from llmc.core.delivery.texts import last_line_digests, prompt_digests, text_digest
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.transitions.queued import reports_owed
-from llmc.core.screen.classify import Screen, ScreenReading, composer_holds, composer_mixes, read_screen, times_shown
-from llmc.core.screen.composer import composer_keeps, is_part_of
+from llmc.core.screen.classify import ScreenReading, read_screen
+from llmc.core.screen.composer import composer_holds, composer_keeps, composer_mixes, is_part_of, times_shown
 from llmc.core.screen.fusion import INTERRUPTED
+from llmc.core.screen.screen import Screen
 from llmc.errors import LlmcError
 from llmc.host.locks import FileLock
 from llmc.host.watch import Watch, open_watch, wait_for_change

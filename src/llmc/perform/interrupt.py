@@ -15,7 +15,8 @@ from llmc.core.delivery.interrupt import (
     advance,
 )
 from llmc.core.delivery.texts import screen_digest
-from llmc.core.screen.classify import read_screen, screen_of
+from llmc.core.screen.classify import read_screen
+from llmc.core.screen.screen import screen_of
 from llmc.model import Session, Turn, Worker
 from llmc.perform.delivery import lock_terminal
 from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open

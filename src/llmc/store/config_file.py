@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import cast
 
 from llmc.config.edit import changed, value_at, with_table, with_value, without_table
 from llmc.config.keys import dotted, split_key
@@ -23,7 +22,8 @@ from llmc.errors import InvalidUsageError
 from llmc.host.files import disk_errors, write_atomically
 from llmc.host.locks import FileLock
 from llmc.model import Json
-from llmc.values import dataclass
+from llmc.store.json_values import json_value
+from llmc.values import Value
 
 _DEFAULT_TEXT = """\
 # The settings of this LLMC directory. What is commented out is the default.
@@ -75,11 +75,10 @@ def get_value(path: Path | str, name: str) -> Json:
     given = value_at(decode(text, str(path)), key)
     if given is None:
         given = getattr(config.worker(key[1]), key[2]) if key[0] == "workers" else about.default
-    return _plain(given)
+    return json_value(given)
 
 
-@dataclass(frozen=True, slots=True)
-class SettingInForce:
+class SettingInForce(Value):
     key: str
     value: Json
     source: str
@@ -108,8 +107,8 @@ def _every_key(raw: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], Set
 def _in_force(raw: Mapping[str, object], key: tuple[str, ...], about: Setting) -> SettingInForce:
     given = value_at(raw, key)
     if given is not None:
-        return SettingInForce(dotted(key), _plain(given), "config.toml")
-    return SettingInForce(dotted(key), _plain(about.default), about.when_unset or "default")
+        return SettingInForce(dotted(key), json_value(given), "config.toml")
+    return SettingInForce(dotted(key), json_value(about.default), about.when_unset or "default")
 
 
 def set_value(path: Path | str, name: str, text: str) -> Json:
@@ -123,7 +122,7 @@ def set_value(path: Path | str, name: str, text: str) -> Json:
         return with_value(old, key, value)
 
     _change(path, edit)
-    return _plain(value)
+    return json_value(value)
 
 
 def set_worker_table(
@@ -176,14 +175,6 @@ def _refuse_new_problems(before: Mapping[str, object], after: Mapping[str, objec
     for problem in examine(after)[1]:
         if problem not in old or problem.key[: len(key)] == key:
             raise InvalidUsageError(f"{problem.what}; nothing was changed", problem.advice)
-
-
-def _plain(value: object) -> Json:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return str(value) if isinstance(value, str) else cast(Json, value)
 
 
 def _change(path: Path | str, edit: Callable[[str], str]) -> None:

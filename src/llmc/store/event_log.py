@@ -21,7 +21,7 @@ from llmc.errors import LlmcError
 from llmc.host.files import stand_aside
 from llmc.host.locks import FileLock
 from llmc.model import Json
-from llmc.values import dataclass
+from llmc.values import Value
 
 MIGRATIONS = (
     (
@@ -46,8 +46,7 @@ class EventLogError(LlmcError):
     """The log of events cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedEvent:
+class LoggedEvent(Value):
     """One entry. Before and after are empty where nothing moved; the id is given by the log."""
 
     at_unix: float

@@ -15,7 +15,7 @@ from llmc.model import Json, State, Worker
 from llmc.store.event_log import EventLog, LoggedEvent
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
-from llmc.values import dataclass
+from llmc.values import Value
 
 PROMPT_KEPT = 16 << 10
 """Characters of a task that the log keeps: enough to go on with it, little enough for a log."""
@@ -25,8 +25,7 @@ class UnknownWorkerError(LlmcError):
     """There is no worker of that name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(Value):
     state: StateFile
     events: EventLog
     log: WorkerLog

@@ -243,10 +243,8 @@ def _is_absent(path: Path) -> bool:
     """Whether there is nothing for sure; a directory that may not be looked into proves nothing."""
     try:
         path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
     return False
 
 

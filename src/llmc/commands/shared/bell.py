@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmc.commands.shared.status_view import WAITS_FOR_PERSON
-from llmc.config import load_config
+from llmc.config.load import load_config
 from llmc.errors import LlmcError
 from llmc.root import Root
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from llmc.core.display import some_files
+from llmc.core.display import some
 from llmc.errors import LlmcError
 from llmc.git.publishing import push
 from llmc.git.repository import ignored_files
@@ -31,7 +31,7 @@ class LandingNotes:
             hooks = ", ".join(self.skipped_hooks)
             notes.append(f"not run: the hooks {hooks} of {source}; name what they check in repo.validate")
         if self.left_out:
-            notes.append(f"not part of it, because git ignores it: {some_files(self.left_out)}")
+            notes.append(f"not part of it, because git ignores it: {some(self.left_out)}")
         if self.pushed:
             notes.append(f"pushed to {self.pushed}")
         if self.push_error:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from llmc.commands.shared.known_conflicts import look_now, seen_by_daemon
-from llmc.core.display import one_line, plain, some_files
+from llmc.core.display import one_line, plain, some
 from llmc.core.landing.commit_message import first_line
 from llmc.core.landing.plan import Obstacle
 from llmc.core.lifecycle.effects import MergeWork
@@ -79,7 +79,7 @@ def _to_come(site: Site, worker: Worker) -> list[str]:
     except LlmcError as unknown:
         return [f"whether it will conflict with others is not known: {unknown.what}"]
     return [
-        f"will conflict with {_other(pair, worker.name)} in {some_files(tuple(file['path'] for file in pair['files']))}"
+        f"will conflict with {_other(pair, worker.name)} in {some(tuple(file['path'] for file in pair['files']))}"
         for pair in seen["with_each_other"]
         if worker.name in pair["workers"]
     ]

@@ -23,7 +23,7 @@ def settings_problem(root: Root) -> LlmcError | None:
     mark = f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"
     if _read(root.settings_mark) == mark:
         return None
-    from llmc.config import load_config
+    from llmc.config.load import load_config
 
     try:
         load_config(root.config_file)

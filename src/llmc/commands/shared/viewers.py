@@ -14,7 +14,7 @@ from llmc.git.history import diff_summary, diff_text
 from llmc.host.terminal import run_in_terminal
 from llmc.model import Worker
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 PROGRAMS = {"difftastic": "difft", "delta": "delta", "vscode": "code"}
 MOST_TABS = 20
@@ -23,8 +23,7 @@ MOST_TABS = 20
 Span = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ShownWork:
+class ShownWork(Value):
     text: str
     """Harmless, and perhaps coloured; empty when a program of its own showed the work."""
     note: str = ""

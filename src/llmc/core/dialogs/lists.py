@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from llmc.core.dialogs.dialog import Option
-from llmc.values import dataclass
+from llmc.values import Value
 
 LOOKED_AT = 80
 """Lines from the end: no dialog is longer."""
@@ -32,8 +32,7 @@ MARKED = re.compile(rf"^\s*(?P<mark>[❯›▶►▸●◉⦿→➜➤>*]) {{1,3
 NUMBERED = re.compile(rf"^\s*(?:[○◯◦·] )?{NUMBER}(?P<words>\S.*)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Value):
     """A line without its frame."""
 
     at: int
@@ -81,8 +80,7 @@ def _row(at: int, line: str) -> Row:
 # --- options ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class OptionList:
+class OptionList(Value):
     options: tuple[Option, ...]
     marked: int | None
     first: int
