@@ -217,7 +217,7 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             'notify = "bell"\n',
             4,
             "unknown key `repo.notify`",
-            "known here: source, branch, validate, validate_timeout_secs, copy",
+            "known here: source, branch, validate, validate_timeout_secs, copy, push",
         ),
         (
             '[notify]\nwebhook = "ftp://x"\n',
