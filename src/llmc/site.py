@@ -57,7 +57,7 @@ class Site:
 
     @contextmanager
     def acting_for(self, name: str) -> Iterator[None]:
-        with self.lock_of(name):
+        with self.lock_of(name), self.git.operation:
             yield
 
     def panes(self) -> dict[str, Pane]:

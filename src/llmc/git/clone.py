@@ -207,9 +207,15 @@ def same_or_fetched(git: Git, source: str, root: str, branch: str, tip: str | No
 
 def note_moved(git: Git, source: str, root: str, branch: str, old: str, new: str) -> None:
     """After LLMC itself has moved the user's branch to a commit of the clone: what a fetch would do, without one."""
-    orders = "".join(f"option no-deref\nupdate {names}{branch} {new} {old}\n" for names in (UPSTREAM, TRACKING))
-    if not git.run(root, "update-ref", "--stdin", stdin=orders.encode(), check=False).ok:
-        fetch_source(git, source, root, branch)  # somebody else did meanwhile
+    refs = (UPSTREAM + branch, TRACKING + branch)
+    orders = "".join(f"option no-deref\nupdate {ref} {new} {old}\n" for ref in refs)
+
+    def is_noted() -> bool:
+        return set(git.objects(root, *refs)) == {new}
+
+    # A daemon that sees the branch move fetches it, before this or in the same moment.
+    if not (is_noted() or git.run(root, "update-ref", "--stdin", stdin=orders.encode(), check=False).ok or is_noted()):
+        fetch_source(git, source, root, branch)
 
 
 def peek_source(git: Git, source: str, root: str, branch: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from llmc.core.landing.commit_message import without_controls
 from llmc.git.parse import nul_fields
-from llmc.git.repository import HEADS, lookup
+from llmc.git.repository import HEADS
 from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.values import dataclass
 
@@ -14,19 +14,56 @@ from llmc.values import dataclass
 PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--no-relative")
 
 
+_NEAR = 16
+"""How many commits back it is worth looking before git itself is asked to search."""
+
+
 def is_ancestor(git: Git, cwd: str, ancestor: str, descendant: str) -> bool:
     """Whether `descendant` contains `ancestor`; a commit contains itself."""
-    return ancestor == descendant or git.ask(cwd, "merge-base", "--is-ancestor", ancestor, descendant) is not None
+    if ancestor == descendant:
+        return True
+    line, near = _near_base(git, cwd, ancestor, descendant)
+    if near is not None:
+        return near == line[0]
+    return git.ask(cwd, "merge-base", "--is-ancestor", ancestor, descendant) is not None
+
+
+def _near_base(git: Git, cwd: str, one: str, other: str) -> tuple[list[str], str | None]:
+    """The line of `one`, and where that of `other` meets it: no other commit can be their best common ancestor.
+
+    None when they do not meet within a few commits. No process is started for this while an operation is under way.
+    """
+    if not git.operation.usable:
+        return [], None
+    line, theirs = _line_of(git, cwd, one), _line_of(git, cwd, other)
+    return line, next((sha for sha in line if sha in theirs), None)
+
+
+def _line_of(git: Git, cwd: str, commit: str) -> list[str]:
+    """The commit and those before it, the newest first, up to where a merge is."""
+    names = [f"{commit}~{back}{which}" for back in range(_NEAR) for which in ("^{commit}", "^2")]
+    found = git.objects(cwd, *names)
+    line: list[str] = []
+    for sha, second_parent in zip(found[::2], found[1::2], strict=True):
+        if sha is None:
+            break
+        line.append(sha)
+        if second_parent is not None:
+            break
+    return line
 
 
 def is_on_branch(git: Git, repository: str, branch: str, sha: str) -> bool:
     """Whether the branch has the commit, which the repository need not even know."""
-    tip, known = lookup(git, repository, f"{HEADS}{branch}^{{commit}}", f"{sha}^{{commit}}")
+    tip, known = git.objects(repository, f"{HEADS}{branch}^{{commit}}", f"{sha}^{{commit}}")
     return tip is not None and known is not None and (tip == known or is_ancestor(git, repository, known, tip))
 
 
 def merge_base(git: Git, cwd: str, one: str, other: str) -> str | None:
     """The best common ancestor; None for unrelated histories."""
+    _, near = _near_base(git, cwd, one, other)
+    if near is not None:
+        return near
     found = git.ask(cwd, "merge-base", one, other)
     return found.text.strip() if found else None
 
@@ -59,10 +96,6 @@ def own_commits(git: Git, cwd: str, head: str, *others: str) -> tuple[Commit, ..
 def messages_of(commits: Iterable[Commit]) -> tuple[str, ...]:
     """The whole message of each; merges have nothing to say."""
     return tuple(commit.message.rstrip("\n") for commit in commits if len(commit.parents) < 2)
-
-
-def author_of(git: Git, cwd: str, commit: str) -> Mapping[str, str]:
-    return _commit(*nul_fields(git.run(cwd, *_LOG, "--max-count=1", commit, "--").out)).author
 
 
 def _commit(sha: str, parents: str, name: str, email: str, date: str, message: str) -> Commit:

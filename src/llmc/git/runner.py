@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import field
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError, is_locked
-from llmc.git.own_view import EVERYWHERE_BELOW, places
-from llmc.host.base import Completed, Host
+from llmc.git.objects import ObjectReaders
+from llmc.git.own_view import EVERYWHERE_BELOW, WORKTREES, places
+from llmc.git.parse import decode, encode
+from llmc.host.base import Completed, Host, Talk
 from llmc.host.local import ProgramMissingError
 from llmc.values import dataclass
 
@@ -53,6 +56,8 @@ class Git:
     """Seconds to wait while another git holds a lock."""
     as_agents: bool = False
     """Sees the clone and its worktrees as the agents' own git does, with all that they have configured."""
+    operation: ObjectReaders = field(default_factory=ObjectReaders, compare=False)
+    """`with git.operation:` until the end of it, what is asked about objects is asked of the same few processes."""
 
     def run(
         self,
@@ -64,9 +69,8 @@ class Git:
         env: Mapping[str, str] | None = None,
     ) -> Completed:
         """Runs `git ARGS` in `cwd`. With `check`, an exit code other than 0 is a GitError."""
-        known = {} if self.as_agents else places(self.host, cwd)
-        environment = clean_environment(self.host.environ()) | known | dict(env or {})
-        words = (*EVERYWHERE_BELOW, *args) if known else args
+        environment, words = self._prepared(cwd, args)
+        environment |= env or {}
         deadline = time.monotonic() + self.patience
         pause = 0.02
         done = self._once(cwd, words, environment, stdin, timeout)
@@ -77,6 +81,32 @@ class Git:
         if check and not done.ok:
             raise GitError(args, done.complaint, done.code)
         return done
+
+    def objects(self, cwd: str, *names: str) -> tuple[str | None, ...]:
+        """The object that each of these names; None where there is none."""
+        args = ("cat-file", "--batch-check=%(objectname)")
+        asked = encode("".join(name.replace("\n", " ") + "\n" for name in names))  # no name has either in it
+        try:
+            answers = self._ask_reader(cwd, args, asked, any(name[:1].isupper() for name in names))
+        except (EOFError, OSError):  # there is none, it has ended or hangs: a process of its own says why
+            answers = self.run(cwd, *args, stdin=asked).out.splitlines()
+        return tuple(None if b" " in answer else decode(answer) for answer in answers)
+
+    def _ask_reader(self, cwd: str, args: tuple[str, ...], asked: bytes, of_worktree: bool) -> list[bytes]:
+        if self.as_agents:
+            raise EOFError
+        if not of_worktree and "GIT_COMMON_DIR" in places(self.host, cwd):
+            cwd = cwd.rpartition(f"/{WORKTREES}/")[0]  # only HEAD and the like are another in each worktree
+        return self.operation.ask(cwd, lambda: self._talk(cwd, args), asked)
+
+    def _talk(self, cwd: str, args: tuple[str, ...]) -> Talk:
+        environment, words = self._prepared(cwd, args)
+        return self.host.talk_to(["git", "-C", cwd, *words], environment)
+
+    def _prepared(self, cwd: str, args: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
+        """The environment and the words of a command there."""
+        known = {} if self.as_agents else places(self.host, cwd)
+        return clean_environment(self.host.environ()) | known, (*EVERYWHERE_BELOW, *args) if known else args
 
     def text(self, cwd: str, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> str:
         """The output without its last newline."""

@@ -49,7 +49,7 @@ def reset(site: Site, worker: Worker, step: Step, tip: str | None = None) -> ev.
     place, now = worker.worktree_path, site.now()
     make_backup(site.git, place, worker.name, now, safe_sha=tip, reason="reset", task=task, seen=seen)
     reached(Moment.RESET_BACKED_UP)
-    reset_in_place(site.git, worker.worktree_path, worker.branch, tip)
+    reset_in_place(site.git, worker.worktree_path, worker.branch, tip, seen)
     for sha in head_log(site.git, worker.worktree_path)[len(moves) :]:
         _keep_if_late(site, worker, sha, (seen.head, tip), "reset")
     reached(Moment.RESET_CLEANED)
