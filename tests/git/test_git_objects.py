@@ -70,6 +70,10 @@ def test_each_worktree_has_a_head_of_its_own(git, source, root, worker):
     with git.operation:
         assert require_commit(git, worker.path, "HEAD") == here
         assert require_commit(git, other.path, "HEAD") == source.sha()
+        assert resolve(git, worker.path, "REBASE_HEAD") is None
+        worker.run("update-ref", "refs/worktree/own", here)
+        worker.run("symbolic-ref", "HEAD", "refs/worktree/own")
+        assert require_commit(git, worker.path, "HEAD") == here
 
 
 def test_replaced_objects_are_not_believed(git, source, root, worker):

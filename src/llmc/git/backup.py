@@ -145,22 +145,26 @@ def _store(git: Git, cwd: str, plan: Backup, tree: str, parents: list[str]) -> B
             continue
         done = git.run(cwd, "update-ref", "--no-deref", "--stdin", stdin=f"create {ref} {sha}\n".encode(), check=False)
         if done.ok:
-            _read_back(git, cwd, ref, sha, parents)
+            _read_back(git, cwd, ref, sha, parents, plan.has_files)
             return replace(plan, ref=ref, sha=sha)
         if "reference already exists" not in done.complaint:
             raise GitError(("update-ref", ref), done.complaint, done.code)
     raise BackupError(f"{plan.worker} has too many backups of the same second", "wait a moment and try again")
 
 
-def _read_back(git: Git, cwd: str, ref: str, sha: str, parents: list[str]) -> None:
-    """What was promised is looked up where the promise says it is, in the clone, before anything goes."""
+def _read_back(git: Git, cwd: str, ref: str, sha: str, parents: list[str], has_files: bool) -> None:
+    """What was promised is looked up where the promise says it is, in the clone, before anything goes.
+
+    Without files the commit itself is all that is new.
+    """
     root = cwd.partition(f"/{WORKTREES}/")[0]
     tree, *commits = git.objects(root, f"{ref}^{{tree}}", *(f"{name}^{{commit}}" for name in (ref, *parents)))
     if tree is None or commits != [sha, *parents]:
         raise BackupError(f"{ref} cannot be read back from {root}", "nothing was changed; run `llmc doctor`")
     # Whoever clears the clone up in this moment (`git gc --prune=now`) sees new objects that nothing names yet.
-    whole = git.run(root, "rev-list", "--objects", "--quiet", ref, "--not", parents[0], "--", check=False, timeout=LONG)
-    if not whole.ok:
+    args = ("rev-list", "--objects", "--quiet", ref, "--not", parents[0], "--")
+    whole = git.run(root, *args, check=False, timeout=LONG) if has_files or len(parents) > 1 else None
+    if whole is not None and not whole.ok:
         raise BackupError(f"{ref} is not complete: {whole.complaint}", "nothing was changed; try again")
 
 

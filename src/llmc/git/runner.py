@@ -85,19 +85,26 @@ class Git:
     def objects(self, cwd: str, *names: str) -> tuple[str | None, ...]:
         """The object that each of these names; None where there is none."""
         args = ("cat-file", "--batch-check=%(objectname)")
-        asked = encode("".join(name.replace("\n", " ") + "\n" for name in names))  # no name has either in it
+        lines = [name.replace("\n", " ") + "\n" for name in names]  # no name has either in it
         try:
-            answers = self._ask_reader(cwd, args, asked, any(name[:1].isupper() for name in names))
+            answers = self._ask_reader(cwd, args, lines)
         except (EOFError, OSError):  # there is none, it has ended or hangs: a process of its own says why
-            answers = self.run(cwd, *args, stdin=asked).out.splitlines()
+            answers = self.run(cwd, *args, stdin=encode("".join(lines))).out.splitlines()
         return tuple(None if b" " in answer else decode(answer) for answer in answers)
 
-    def _ask_reader(self, cwd: str, args: tuple[str, ...], asked: bytes, of_worktree: bool) -> list[bytes]:
+    def _ask_reader(self, cwd: str, args: tuple[str, ...], lines: list[str]) -> list[bytes]:
+        own = ""
         if self.as_agents:
             raise EOFError
-        if not of_worktree and "GIT_COMMON_DIR" in places(self.host, cwd):
-            cwd = cwd.rpartition(f"/{WORKTREES}/")[0]  # only HEAD and the like are another in each worktree
-        return self.operation.ask(cwd, lambda: self._talk(cwd, args), asked)
+        if "GIT_COMMON_DIR" in places(self.host, cwd):  # HEAD and the like are another in each worktree
+            cwd, _, name = cwd.rpartition(f"/{WORKTREES}/")
+            own = f"worktrees/{name}/"
+        asked = "".join(own + line if line[:1].isupper() else line for line in lines)
+        answers = self.operation.ask(cwd, lambda: self._talk(cwd, args), encode(asked))
+        # Its HEAD may stand for a ref that only the worktree has: it is asked itself before that counts as nothing.
+        if own and any(b" " in answer and line[:1].isupper() for line, answer in zip(lines, answers, strict=True)):
+            raise EOFError
+        return answers
 
     def _talk(self, cwd: str, args: tuple[str, ...]) -> Talk:
         environment, words = self._prepared(cwd, args)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llmc.core.lifecycle import events as ev
 from llmc.core.screen.classify import Screen, read_screen
 from llmc.core.screen.reset_time import reset_time
@@ -43,11 +45,11 @@ def _last_words(site: Site, pane: Pane) -> str:
         return ""  # somebody has cleared it away meanwhile
 
 
-def finds(site: Site, worker: Worker) -> list[ev.Event]:
+def finds(site: Site, worker: Worker, pane_of: Callable[[str], Pane | None]) -> list[ev.Event]:
     """A session that runs although nobody knows of it. The caller acts for the worker: nobody is just ending it."""
     if worker.session not in (Session.DOWN, Session.CRASHED):
         return []
-    pane = site.tmux.pane_of(worker.session_id)
+    pane = pane_of(worker.session_id)
     if pane is None or pane.dead:
         return []
     return [ev.SessionFound(site.now(), worker.reports_events)]

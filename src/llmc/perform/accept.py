@@ -55,8 +55,7 @@ def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | 
         return ev.WorkMerged(site.now(), step.id, landed, _was_reviewed(worker, wanted))
     try:
         with _one_at_a_time(site):
-            made, reviewed = _merge_alone(site, worker, step, wanted, tip)
-            return ev.WorkMerged(site.now(), step.id, made, reviewed)
+            return _merge_alone(site, worker, step, wanted, tip)
     except LlmcError as refused:
         return refused
     except KeyboardInterrupt:
@@ -66,17 +65,19 @@ def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | 
         raise
 
 
-def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | None) -> tuple[str, bool]:
+def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | None) -> ev.WorkMerged:
     settled = settle_landings(site)
     landed = _landed_before(site, worker) if step.begun and any(each.landed for _, each in settled) else None
-    if landed is not None:
-        return landed, _was_reviewed(worker, wanted)  # by a git that outlived whoever had started it
+    if landed is not None:  # by a git that outlived whoever had started it
+        return ev.WorkMerged(site.now(), step.id, landed, _was_reviewed(worker, wanted))
     # Also after a try that failed: a lock or a full disk may have kept it from doing this itself.
     if _unstage(site, worker) is not None:
         forget_refs(site.git, site.root.path, _commit_ref(worker))
     site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
     reached(Moment.ACCEPT_BEGUN)
-    return _merge(site, worker, wanted, tip)
+    made, plan = _merge(site, worker, wanted, tip)
+    message = next(each.message for each in plan.steps if isinstance(each, MakeCommit))
+    return ev.WorkMerged(site.now(), step.id, made, plan.reviewed, message.rstrip("\n") + "\n")
 
 
 def _was_reviewed(worker: Worker, wanted: MergeWork) -> bool:
@@ -91,8 +92,8 @@ def _one_at_a_time(site: Site) -> FileLock:
     return FileLock(site.root.landing_lock, name=LANDING, timeout=patience)
 
 
-def _merge(site: Site, worker: Worker, wanted: MergeWork, tip: str | None) -> tuple[str, bool]:
-    """The commit, and whether it is what was reviewed."""
+def _merge(site: Site, worker: Worker, wanted: MergeWork, tip: str | None) -> tuple[str, AcceptPlan]:
+    """The commit, and the plan that has led to it."""
     for _ in range(TRIES - 1):
         try:
             return _try_to_merge(site, worker, wanted, tip)
@@ -101,7 +102,7 @@ def _merge(site: Site, worker: Worker, wanted: MergeWork, tip: str | None) -> tu
     return _try_to_merge(site, worker, wanted, tip)
 
 
-def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork, known: str | None) -> tuple[str, bool]:
+def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork, known: str | None) -> tuple[str, AcceptPlan]:
     git, root, source, branch = site.git, site.root.path, site.config.repo.source, site.config.repo.branch
     tip = same_or_fetched(git, source, root, branch, known)
     facts, commits = _look(site, worker, tip, wanted)
@@ -117,7 +118,7 @@ def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork, known: str | No
         note_moved(git, source, root, branch, tip, made)
     if any(isinstance(step, Validate) and step.moves_worktree for step in plan.steps):
         forget_refs(git, root, _work_ref(worker))
-    return made, plan.reviewed
+    return made, plan
 
 
 # --- the plan ---------------------------------------------------------------------------------------

@@ -420,6 +420,8 @@ class WorkMerged(StepResult):
     sha: str
     reviewed: bool = False
     """Whether somebody has seen just this work before."""
+    message: str = ""
+    """The commit's, if it was made just now."""
 
 
 @dataclass(frozen=True, slots=True)
