@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import field
 from threading import Event
 
-from llmc.agents.base import Agent
-from llmc.agents.registry import agent_named
 from llmc.config import Config
 from llmc.git.runner import Git
 from llmc.host.base import Host
@@ -22,6 +20,10 @@ from llmc.store.lock import FileLock
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux, TmuxError
 from llmc.values import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from llmc.agents.base import Agent
 
 WORKER_LOCK_SECS = 30.0
 REAPED_WITHIN_SECS = 1.0
@@ -46,6 +48,8 @@ class Site:
         return self.ledger.worker(name)
 
     def agent_named(self, name: str) -> Agent:
+        from llmc.agents.registry import agent_named  # slow to load, and what only concerns git needs no agent
+
         return agent_named(name, self.config, self.root.packs)
 
     def agent_of(self, worker: Worker) -> Agent:

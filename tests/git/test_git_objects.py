@@ -128,11 +128,13 @@ def test_a_damaged_object_is_no_answer_and_others_are_told_after_it(git, source)
 
 def test_a_process_that_says_nothing_is_not_waited_for(git, source, tmp_path, monkeypatch):
     real, tip = shutil.which("git"), source.sha()
-    put_before_git(tmp_path, monkeypatch, f'case "$1" in -C) exec sleep 60;; *) exec {real} "$@";; esac')
+    once = tmp_path / "once"
+    put_before_git(tmp_path, monkeypatch, f'[ -e {once} ] && exec {real} "$@"\ntouch {once}\nexec sleep 60')
     monkeypatch.setattr(line_process, "ANSWERS_WITHIN_SECS", 0.1)
     monkeypatch.setattr(line_process, "LEAVES_WITHIN_SECS", 0.1)
     with git.operation:
         assert resolve(git, source.path, "main") == tip
+    assert once.exists()
 
 
 def test_after_an_interrupt_nothing_of_the_old_answer_is_heard(git, source, monkeypatch):

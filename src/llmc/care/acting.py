@@ -10,9 +10,7 @@ from llmc.core.lifecycle.effects import CheckResolution
 from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.errors import LlmcError
 from llmc.git.clone import fetch_source
-from llmc.host.watch import open_watch, wait_for_change
 from llmc.model import Session, Work, Worker
-from llmc.perform.landing import settle_landings_if_free
 from llmc.perform.steps import settle
 from llmc.site import Site
 
@@ -23,7 +21,9 @@ WAIT_SECS = 2.0
 def acting_for(site: Site, name: str, *, looks_only: bool = False) -> Iterator[Worker]:
     """Nobody else acts for the worker meanwhile, and everything that has happened so far is known."""
     site.worker(name)
-    if not looks_only:
+    if not looks_only and site.host.exists(site.root.landings):
+        from llmc.perform.landing import settle_landings_if_free
+
         with suppress(LlmcError):  # `llmc status` and the doctor tell what is left, and an accept refuses for it
             settle_landings_if_free(site)
     with site.acting_for(name):
@@ -55,6 +55,8 @@ def newest_tip(site: Site) -> str:
 
 def wait_until_settled(site: Site, name: str) -> Worker:
     """Until the worker has finished or needs somebody. Works with and without a daemon."""
+    from llmc.host.watch import open_watch, wait_for_change
+
     watch = open_watch()
     watch.add(site.root.path, "state", frozenset(("state.json",)))
     watch.add(site.root.spool(name), "spool")

@@ -6,9 +6,9 @@ where something is only looked at.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os import urandom
 
 from llmc.git.parse import WorktreeStatus, encode, nul_fields, parse_worktree_status
 from llmc.git.repository import git_paths, raw_status
@@ -24,7 +24,7 @@ def index_lines(git: Git, worktree: str) -> tuple[str, ...]:
 
 def hidden_files(git: Git, worktree: str, lines: tuple[str, ...]) -> tuple[str, ...]:
     """Marked files that are there. One that is not was left out of the checkout, which is no change."""
-    marked = (line.partition("\t")[2] for line in lines if line[0].islower() or line[0] == _SKIPPED)
+    marked = (line.partition("\t")[2] for line in lines if line[0] == _SKIPPED or line[0].islower())
     return tuple(path for path in marked if git.host.exists(f"{worktree}/{path}"))
 
 
@@ -48,7 +48,7 @@ def whole_status(git: Git, worktree: str) -> WorktreeStatus:
 
 @contextmanager
 def _copied_index(git: Git, worktree: str) -> Iterator[Mapping[str, str]]:
-    index, copy = git_paths(git, worktree, "index", f"llmc-{secrets.token_hex(8)}.index")
+    index, copy = git_paths(git, worktree, "index", f"llmc-{urandom(8).hex()}.index")
     git.host.copy_file(index, copy)
     try:
         yield {"GIT_INDEX_FILE": copy}

@@ -5,7 +5,7 @@ The user's checkout is only ever fast-forwarded, and only where git itself finds
 
 from __future__ import annotations
 
-import secrets
+from os import urandom
 
 from llmc.core.landing.journal import Landing
 from llmc.errors import LlmcError
@@ -116,7 +116,7 @@ def prepare(git: Git, order: Order, now: float) -> Landing | Landed:
     if checkout is not None and (buried := buried_submodules(git, order.root, checkout, order.old, new)):
         raise LocalChangesError(checkout, buried)
     staged = _staged(git, checkout, order.old) if checkout is not None else ()
-    name = f"{now:.0f}-{secrets.token_hex(4)}"
+    name = f"{now:.0f}-{urandom(4).hex()}"
     title, workers = order.title, order.workers
     return Landing(name, source, checkout, branch, order.old, new, order.ref, workers, title, now, staged)
 

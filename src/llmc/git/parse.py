@@ -20,7 +20,7 @@ def encode(text: str) -> bytes:
 
 def nul_fields(raw: bytes) -> tuple[str, ...]:
     """The fields of output whose every field ends with NUL (`-z`)."""
-    return tuple(decode(field) for field in raw.split(b"\0")[:-1])
+    return tuple(decode(raw).split("\0")[:-1])
 
 
 class StatusKind(StrEnum):

@@ -108,7 +108,7 @@ class Git:
 
     def _talk(self, cwd: str, args: tuple[str, ...]) -> Talk:
         environment, words = self._prepared(cwd, args)
-        return self.host.talk_to(["git", "-C", cwd, *words], environment)
+        return self.host.talk_to(["git", *words], environment, cwd)
 
     def _prepared(self, cwd: str, args: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
         """The environment and the words of a command there."""

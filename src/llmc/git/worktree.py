@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+from os import urandom
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
@@ -68,7 +68,7 @@ def _make_room(host: Host, root: str, name: str) -> None:
                 f"somebody else has made a worktree of that name in the clone: {other.removesuffix('/.git')}",
                 f"choose another name, or remove that one: `git -C {root} worktree remove PATH`",
             )
-        host.move(record_of(root, name), f"{root}/aside/records/{name}-{secrets.token_hex(4)}")
+        host.move(record_of(root, name), f"{root}/aside/records/{name}-{urandom(4).hex()}")
 
 
 def point_at_record(host: Host, root: str, name: str) -> None:

@@ -64,7 +64,7 @@ class Host(Protocol):
         What it has left running in its process group is ended, and the output is what there was until then.
         """
 
-    def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
+    def talk_to(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> Talk:
         """Starts a program that is spoken to in lines."""
 
     def alone(self, path: str, within: float) -> AbstractContextManager[None]:

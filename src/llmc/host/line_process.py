@@ -17,9 +17,10 @@ LEAVES_WITHIN_SECS = 2.0
 class TalkingProgram:
     """Raises EOFError when the program has ended, or says nothing for too long."""
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> None:
         self._process = subprocess.Popen(
             argv,
+            cwd=cwd,
             env=dict(env),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

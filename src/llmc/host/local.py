@@ -8,7 +8,6 @@ import select
 import shutil
 import signal
 import subprocess
-import tempfile
 import termios
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -52,6 +51,8 @@ class LocalHost:
         return Completed(process.returncode, out, err)
 
     def run_and_clear(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float) -> Completed:
+        import tempfile  # slow to load, and only checks need it
+
         # A pipe is only at its end when the last of those who hold it is; a file can be read at any time.
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             process = _started(argv, cwd, env, subprocess.DEVNULL, out, err)
@@ -59,8 +60,8 @@ class LocalHost:
             end_all(descendants(process.pid))
             return Completed(process.returncode, _all_of(out), _all_of(err))
 
-    def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
-        return TalkingProgram(argv, env)
+    def talk_to(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> Talk:
+        return TalkingProgram(argv, env, cwd)
 
     def alone(self, path: str, within: float) -> AbstractContextManager[None]:
         return alone(path, within)
