@@ -203,10 +203,3 @@ def test_commits_near_each_other_need_no_search(git, source, started):
         assert is_ancestor(git, source.path, first, tip)
         assert not is_ancestor(git, source.path, tip, first)
     assert len(started()) == before + 1
-
-
-def test_a_name_is_as_good_as_a_commit(git, source):
-    source.commit_file("new", "x")
-    with git.operation:
-        assert is_ancestor(git, source.path, "main~1", "main")
-        assert not is_ancestor(git, source.path, "main", "main~1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 
 from llmc.core.landing.commit_message import without_controls
 from llmc.git.parse import nul_fields
@@ -19,38 +20,17 @@ _NEAR = 16
 
 
 def is_ancestor(git: Git, cwd: str, ancestor: str, descendant: str) -> bool:
-    """Whether `descendant` contains `ancestor`; a commit contains itself."""
-    if ancestor == descendant:
-        return True
-    line, near = _near_base(git, cwd, ancestor, descendant)
-    if near is not None:
-        return near == line[0]
-    return git.ask(cwd, "merge-base", "--is-ancestor", ancestor, descendant) is not None
-
-
-def _near_base(git: Git, cwd: str, one: str, other: str) -> tuple[list[str], str | None]:
-    """The line of `one`, and where that of `other` meets it: no other commit can be their best common ancestor.
-
-    None when they do not meet within a few commits. No process is started for this while an operation is under way.
-    """
-    if not git.operation.usable:
-        return [], None
-    line, theirs = _line_of(git, cwd, one), _line_of(git, cwd, other)
-    return line, next((sha for sha in line if sha in theirs), None)
+    """Whether `descendant` contains `ancestor`, which is no name but the commit itself; a commit contains itself."""
+    return ancestor == descendant or merge_base(git, cwd, ancestor, descendant) == ancestor
 
 
 def _line_of(git: Git, cwd: str, commit: str) -> list[str]:
-    """The commit and those before it, the newest first, up to where a merge is."""
+    """The commit and those before it, up to a merge. Where two such lines meet is all that they can share at best."""
     names = [f"{commit}~{back}{which}" for back in range(_NEAR) for which in ("^{commit}", "^2")]
     found = git.objects(cwd, *names)
-    line: list[str] = []
-    for sha, second_parent in zip(found[::2], found[1::2], strict=True):
-        if sha is None:
-            break
-        line.append(sha)
-        if second_parent is not None:
-            break
-    return line
+    line = list(takewhile(bool, found[::2]))
+    merge = next((at for at, second_parent in enumerate(found[1::2]) if second_parent), _NEAR)
+    return [sha for sha in line[: merge + 1] if sha]
 
 
 def is_on_branch(git: Git, repository: str, branch: str, sha: str) -> bool:
@@ -61,9 +41,11 @@ def is_on_branch(git: Git, repository: str, branch: str, sha: str) -> bool:
 
 def merge_base(git: Git, cwd: str, one: str, other: str) -> str | None:
     """The best common ancestor; None for unrelated histories."""
-    _, near = _near_base(git, cwd, one, other)
-    if near is not None:
-        return near
+    if git.operation.usable:  # then it costs no process to look at the last commits of both
+        theirs = _line_of(git, cwd, other)
+        near = next((sha for sha in _line_of(git, cwd, one) if sha in theirs), None)
+        if near is not None:
+            return near
     found = git.ask(cwd, "merge-base", one, other)
     return found.text.strip() if found else None
 
