@@ -35,8 +35,8 @@ NOTE = (
     " end. The difference has two parts. Python and the modules of a command that changes something take their time,"
     " the same for each. And every name that it relies on is asked for just before, of one git that stays for all of"
     " these questions, work is backed up before it moves, the checkout is asked whether it can take the work, and each"
-    " step is on the disk before it is taken: more git commands, which cost little in a large repository beside what git"
-    " itself does there."
+    " step is on the disk before it is taken: more git commands, which cost little in a large repository beside what"
+    " git itself does there."
 )
 SCRIPTS = {
     "add": "git fetch -q origin; git worktree add -q -b bare/{name} {worktree} origin/main",

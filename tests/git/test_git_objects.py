@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from llmc.git import objects
+from llmc.git.clone import BranchMissingError, same_or_fetched
 from llmc.git.failure import GitError
 from llmc.git.history import is_ancestor, merge_base
+from llmc.git.plain_refs import is_alias
 from llmc.git.repository import require_commit, resolve
 from llmc.host import line_process
 from llmc.host.local import ProgramMissingError
@@ -166,6 +168,27 @@ def test_threads_do_not_hear_each_others_answers(git, source):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_a_branch_is_fetched_only_when_it_has_moved_or_its_name_was_tampered_with(git, source, root, started):
+    def fetched():
+        before = len(started())
+        with git.operation:
+            assert same_or_fetched(git, source.path, root.path, "main") == source.sha() == root.sha("origin/main")
+        return any("fetch" in line for line in started()[before:])
+
+    assert not fetched()
+    source.commit_file("new", "x")
+    assert fetched()
+    assert not fetched()
+    root.run("update-ref", "refs/remotes/origin/main", source.sha("main~1"))
+    assert fetched()
+    root.run("symbolic-ref", "refs/llmc/upstream/main", "refs/remotes/origin/main")
+    assert fetched()
+    assert not is_alias(git.host, root.path, "refs/llmc/upstream/main")
+    source.run("branch", "-m", "main", "trunk")
+    with git.operation, pytest.raises(BranchMissingError):
+        same_or_fetched(git, source.path, root.path, "main")
 
 
 # --- where two lines of commits meet ----------------------------------------------------------------

@@ -9,7 +9,7 @@ from llmc.care.catch_up import catch_up
 from llmc.core.lifecycle.effects import CheckResolution
 from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.errors import LlmcError
-from llmc.git.clone import fetch_source
+from llmc.git.clone import same_or_fetched
 from llmc.model import Session, Work, Worker
 from llmc.perform.steps import settle
 from llmc.site import Site
@@ -50,7 +50,7 @@ def finish_checks(site: Site, name: str) -> None:
 
 def newest_tip(site: Site) -> str:
     """The branch as the user's repository has it. Fetched before anything begins that would fail without it."""
-    return fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
+    return same_or_fetched(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
 
 
 def wait_until_settled(site: Site, name: str) -> Worker:

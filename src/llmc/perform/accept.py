@@ -48,14 +48,14 @@ class NotMergedError(LlmcError):
     """The work cannot be merged as it is; nothing was changed."""
 
 
-def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | None) -> ev.WorkMerged | LlmcError:
+def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> ev.WorkMerged | LlmcError:
     """The work as one commit on the branch in the user's repository, or the reason why not."""
     landed = _landed_before(site, worker) if step.begun else None
     if landed is not None:
         return ev.WorkMerged(site.now(), step.id, landed, _was_reviewed(worker, wanted))
     try:
         with _one_at_a_time(site):
-            return _merge_alone(site, worker, step, wanted, tip)
+            return _merge_alone(site, worker, step, wanted)
     except LlmcError as refused:
         return refused
     except KeyboardInterrupt:
@@ -65,7 +65,7 @@ def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | 
         raise
 
 
-def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | None) -> ev.WorkMerged:
+def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> ev.WorkMerged:
     settled = settle_landings(site)
     landed = _landed_before(site, worker) if step.begun and any(each.landed for _, each in settled) else None
     if landed is not None:  # by a git that outlived whoever had started it
@@ -75,7 +75,7 @@ def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip:
         forget_refs(site.git, site.root.path, _commit_ref(worker))
     site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
     reached(Moment.ACCEPT_BEGUN)
-    made, plan = _merge(site, worker, wanted, tip)
+    made, plan = _merge(site, worker, wanted)
     message = next(each.message for each in plan.steps if isinstance(each, MakeCommit))
     return ev.WorkMerged(site.now(), step.id, made, plan.reviewed, message.rstrip("\n") + "\n")
 
@@ -92,19 +92,19 @@ def _one_at_a_time(site: Site) -> FileLock:
     return FileLock(site.root.landing_lock, name=LANDING, timeout=patience)
 
 
-def _merge(site: Site, worker: Worker, wanted: MergeWork, tip: str | None) -> tuple[str, AcceptPlan]:
+def _merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, AcceptPlan]:
     """The commit, and the plan that has led to it."""
     for _ in range(TRIES - 1):
         try:
-            return _try_to_merge(site, worker, wanted, tip)
+            return _try_to_merge(site, worker, wanted)
         except BranchMovedError:
             continue  # the user has committed meanwhile
-    return _try_to_merge(site, worker, wanted, tip)
+    return _try_to_merge(site, worker, wanted)
 
 
-def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork, known: str | None) -> tuple[str, AcceptPlan]:
+def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, AcceptPlan]:
     git, root, source, branch = site.git, site.root.path, site.config.repo.source, site.config.repo.branch
-    tip = same_or_fetched(git, source, root, branch, known)
+    tip = same_or_fetched(git, source, root, branch)
     facts, commits = _look(site, worker, tip, wanted)
     plan = plan_accept(facts)
     if plan.obstacle is not None:

@@ -213,7 +213,7 @@ def _perform_on_branch(
 def _merge(site: Site, settled: Settled, worker: Worker, step: Step, effect: MergeWork) -> ev.StepResult:
     from llmc.perform import accept
 
-    merged = accept.merge(site, worker, step, effect, settled.tip)
+    merged = accept.merge(site, worker, step, effect)
     if isinstance(merged, ev.WorkMerged):
         settled.merged, settled.tip = merged, merged.sha
         return merged
