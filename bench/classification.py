@@ -13,8 +13,9 @@ from bench.report import Table, Verdict
 from llmc.agents import packs
 from llmc.agents.packs import load_pack
 from llmc.agents.packs.parse import parse_pack
-from llmc.config import CLI_AGENTS
-from llmc.core.screen.classify import Pack, Screen, ScreenReading, read_screen
+from llmc.config.sections import CLI_AGENTS
+from llmc.core.screen.classify import Pack, ScreenReading, read_screen
+from llmc.core.screen.screen import Screen
 from testing.recordings import recordings
 
 SCREENS = Path(__file__).resolve().parent.parent / "tests" / "screens"

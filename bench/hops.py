@@ -17,7 +17,7 @@ from testing.waiting import wait_until
 
 COLUMNS = ("", "functions", "modules entered", "modules loaded", "child processes")
 START = "llmc start"
-MOST_FUNCTIONS, MOST_MODULES = 250, 50
+MOST_FUNCTIONS, MOST_MODULES, MOST_CHILDREN = 250, 50, 12
 STORY = (
     ("status",),
     ("start", "--prompt", "first note"),
@@ -28,9 +28,11 @@ STORY = (
 """One after the other on one root, where a worker of the demo agent is idle and the daemon runs."""
 PATIENCE_SECS = 120.0
 NOTE = (
-    "Each command once, in a process of its own. A function or a module counts once, however often it is entered;"
-    " a module is entered when one of its functions is called, and loaded when it is imported. What is called while a"
-    " module is imported, and functions without a name, are not counted."
+    "Each command once, in a process of its own. Counted is what a reader of a trace would meet: each function of LLMC"
+    " that is called, methods, properties and inner functions included, once, however often it is entered. A module"
+    " is entered when one of its functions is called, and loaded when it is imported. Not counted are calls while a"
+    " module is imported, lambdas and comprehensions, and what `dataclasses` writes. Child processes are those that the"
+    " command itself starts; a git that git starts is not one of them."
 )
 
 TRACED = """
@@ -64,10 +66,11 @@ Figures = tuple[int, int, int, int]
 def measure() -> list[Table]:
     with _idle_worker() as llmc:
         found = {f"llmc {words[0]}": _hops(llmc, *words) for words in STORY}
-    functions, modules, *_ = found[START]
+    functions, modules, _, children = found[START]
     verdicts = (
         Verdict(START, functions, MOST_FUNCTIONS, "functions"),
         Verdict(START, modules, MOST_MODULES, "modules entered"),
+        Verdict(START, children, MOST_CHILDREN, "child processes"),
     )
     return [Table("Hops of a command", COLUMNS, [(name, *figures) for name, figures in found.items()], verdicts, NOTE)]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from bench.measure import COLUMNS, take_turns
 from bench.report import Table
+from llmc.host.locks import FileLock
 from llmc.model import Session, State, Step, Work, Worker
-from llmc.store.lock import FileLock
 from llmc.store.snapshot import read_state
 from llmc.store.state_file import StateFile
 

@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 import pytest
 
 from llmc.agents.registry import BUILT_IN
-from llmc.core.screen.classify import Screen, ScreenReading, read_screen
+from llmc.core.screen.classify import ScreenReading, read_screen
+from llmc.core.screen.screen import Screen
 from llmc.host.base import Completed
 from llmc.root import Root
 from llmc.tmux.parsing import Pane

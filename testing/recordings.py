@@ -10,7 +10,8 @@ from typing import Any
 
 from llmc.agents.packs import load_pack
 from llmc.agents.packs.examples import recorded_screen
-from llmc.core.screen.classify import Screen, ScreenReading, read_screen
+from llmc.core.screen.classify import ScreenReading, read_screen
+from llmc.core.screen.screen import Screen
 from llmc.tmux.server import Tmux
 
 FACTS = ("pane_title", "pane_current_command", "cursor_x", "cursor_y", "alternate_on")

@@ -9,7 +9,8 @@ import pytest
 
 from llmc.app import App, open_site
 from llmc.cli.render import ConsoleTerminal
-from llmc.config import Config, parse_config
+from llmc.config.load import parse_config
+from llmc.config.settings import Config
 from llmc.model import Autonomy
 from llmc.root import RootMissingError
 from testing.story import Story, told_in

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.config import BUILT_IN_AGENTS, Config, ConfigError, Problem, load_config, parse_config
 from llmc.config.layout import Lines, statements
 from llmc.config.literals import literal
-from llmc.config.settings import all_options, find_option
+from llmc.config.load import load_config, parse_config
+from llmc.config.problems import ConfigError, Problem
+from llmc.config.sections import BUILT_IN_AGENTS
+from llmc.config.settings import Config, all_options, find_option
 from llmc.core.lifecycle.policy import AutoConfirm
 from llmc.core.setting import settings_of
 from llmc.model import Autonomy

@@ -84,6 +84,17 @@ def test_looking_changes_nothing() -> None:
     assert [each.name for each in looking if acts.search(each.read_text("utf-8"))] == []
 
 
+def test_only_the_host_room_talks_to_the_operating_system() -> None:
+    """The demo agent is a program of its own: it has signals and a terminal, as every program has."""
+    system = re.compile(
+        r"/proc\b|\b(pidfd|inotify|flock|ctypes|fsync|prctl)|\bos\.(kill|killpg|fork|posix_spawn|exec|wait)"
+    )
+    spared = {SOURCE / "host", SOURCE / "demo"}
+    others = [each for each in modules() if spared.isdisjoint(each.parents)]
+    assert any(system.search(each.read_text("utf-8")) for each in modules(SOURCE / "host"))
+    assert [str(each) for each in others if system.search(each.read_text("utf-8"))] == []
+
+
 def test_a_class_has_a_name_of_its_own() -> None:
     """A reader who meets the name knows which one is meant."""
     named = [name for each in modules() for name in re.findall(r"^class (\w+)", each.read_text("utf-8"), re.MULTILINE)]

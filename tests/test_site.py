@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from llmc.errors import LlmcError
+from llmc.host.locks import is_held
 from llmc.host.processes import is_running
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
-from llmc.store.lock import is_held
 from testing.story import Story, told_in
 
 
@@ -40,10 +40,10 @@ def who_acts_for(story: Story, name: str) -> int | None:
 @pytest.mark.lesson(33, "one at a time rebases a worktree")
 def test_one_at_a_time_acts_for_a_worker(story: Story) -> None:
     site = story.site
-    with site.acting_for("adam"):
+    with site.lock_of("adam"):
         assert who_acts_for(story, "adam") == os.getpid()
         assert who_acts_for(story, "baker") is None
-        with site.acting_for("baker"):
+        with site.lock_of("baker"):
             assert who_acts_for(story, "baker") == os.getpid()
     assert who_acts_for(story, "adam") is None
 
@@ -51,7 +51,7 @@ def test_one_at_a_time_acts_for_a_worker(story: Story) -> None:
 def test_threads_exclude_each_other_too(story: Story) -> None:
     order: list[str] = []
     site = story.site
-    with site.acting_for("adam"):
+    with site.lock_of("adam"):
         waiting = threading.Thread(target=lambda: _act(site, order))
         waiting.start()
         order.append("first")
@@ -60,7 +60,7 @@ def test_threads_exclude_each_other_too(story: Story) -> None:
 
 
 def _act(site: Site, order: list[str]) -> None:
-    with site.acting_for("adam"):
+    with site.lock_of("adam"):
         order.append("second")
 
 
@@ -70,7 +70,7 @@ def test_whoever_dies_no_longer_acts(story: Story) -> None:
         "open_site(Root(sys.argv[1])).lock_of('adam').acquire()\nos.kill(os.getpid(), 9)"
     )
     assert subprocess.run([sys.executable, "-c", code, story.root.path], check=False).returncode == -9
-    with story.site.acting_for("adam"):
+    with story.site.lock_of("adam"):
         assert who_acts_for(story, "adam") == os.getpid()
 
 

@@ -1,19 +1,20 @@
-"""A dataclass of `llmc.values` behaves as one of `dataclasses` does."""
+"""A value behaves as a frozen dataclass does."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, asdict, field, fields, replace
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 import pytest
 
 from llmc import values
 
+T = TypeVar("T")
 
-@values.dataclass(frozen=True, slots=True)
-class Ours:
+
+class Ours(values.Value):
     """With words of its own."""
 
     kind: ClassVar[str] = "ours"
@@ -27,18 +28,15 @@ class Ours:
         return 2 * self.count
 
 
-@values.dataclass(frozen=True, slots=True)
 class Longer(Ours):
     end: str = ""
 
 
-@values.dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(values.Value):
     pass
 
 
-@values.dataclass(frozen=True, slots=True)
-class Named:
+class Named(values.Value):
     name: str
 
     def __str__(self) -> str:
@@ -48,6 +46,16 @@ class Named:
         return isinstance(other, Named) and other.name.lower() == self.name.lower()
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class Holds(values.Value, Generic[T]):
+    content: T
+
+
+@values.dataclass(frozen=True, slots=True)
+class Decorated:
+    name: str
+    count: int = 3
 
 
 @values.dataclass(slots=True)
@@ -107,3 +115,16 @@ def test_it_shows_what_it_holds() -> None:
     assert repr(Ours("a")) == "Ours(name='a', count=3, among={}, seen=0.0)"
     assert (str(Named("a")), repr(Named("a"))) == ("a", "Named(name='a')")
     assert (Ours.__doc__, Nothing.__doc__) == ("With words of its own.", "Nothing")
+
+
+def test_it_may_hold_any_type() -> None:
+    assert Holds[int](3) == Holds(3) != Holds("3")
+    assert repr(Holds(3)) == "Holds(content=3)"
+
+
+def test_the_decorator_makes_the_same() -> None:
+    one = Decorated("a")
+    assert (one, hash(one), repr(one)) == (Decorated("a", 3), hash(Decorated("a")), "Decorated(name='a', count=3)")
+    with pytest.raises(FrozenInstanceError):
+        one.count = 4  # type: ignore[misc]
+    assert not hasattr(one, "__dict__")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from llmc.config import load_config
+from llmc.config.load import load_config
 from llmc.git.clone import ensure_view
 from llmc.git.runner import Git
 from llmc.host.base import Host
@@ -17,7 +17,7 @@ from llmc.store.ledger import Ledger
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 class Console(Protocol):
@@ -53,8 +53,7 @@ class Console(Protocol):
         """How many fit into a line; None where that is not known, or it is no terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class App:
+class App(Value):
     given_root: str | None
     environ: Mapping[str, str]
     cwd: str

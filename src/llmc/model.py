@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 SCHEMA = 1
 
@@ -69,8 +69,7 @@ class Proof(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Value):
     """Why the worker is in its state: which signal said so, with what content, when."""
 
     signal: str
@@ -78,8 +77,7 @@ class Evidence:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Value):
     """An effect that was decided and not yet finished, as it is kept in the state file."""
 
     id: str
@@ -88,8 +86,7 @@ class Step:
     begun: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Value):
     """The proof of a delivery."""
 
     outcome: Outcome
@@ -101,8 +98,7 @@ class Receipt:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Value):
     """A text for the agent's present session of which the agent has not said that it works on it."""
 
     words: str
@@ -114,8 +110,7 @@ class Sent:
     """The agent has reported it, while another turn was open."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reviewed:
+class Reviewed(Value):
     """What `llmc review` has shown last of the present task."""
 
     commit: str
@@ -124,8 +119,7 @@ class Reviewed:
     """Where the work began."""
 
 
-@dataclass(frozen=True, slots=True)
-class Blocked:
+class Blocked(Value):
     """Something outside keeps the agent from working: no crash, and no work either."""
 
     kind: str
@@ -135,8 +129,7 @@ class Blocked:
     """When it is over, where that is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Worker:
+class Worker(Value):
     """One agent with its worktree, branch and session."""
 
     name: str
@@ -218,8 +211,7 @@ def status_of(work: str, session: str, start_dialog: str = "") -> str:
     return "offline" if session in ("down", "crashed") and work != "error" else str(work)
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(Value):
     """What time it was, by two clocks: only the first can be moved."""
 
     unix: float
@@ -231,8 +223,7 @@ class Clock:
     """By how much the first was put forward in all: time that may not have gone by."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Value):
     """Everything that `state.json` holds."""
 
     workers: Mapping[str, Worker] = field(default_factory=lambda: MappingProxyType({}))

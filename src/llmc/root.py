@@ -24,62 +24,43 @@ class NowhereError(LlmcError):
 class Root:
     """The paths of one root directory."""
 
-    __slots__ = ("path",)
-
     def __init__(self, path: str) -> None:
         self.path = os.path.realpath(_expand(path))
+        self.config_file = self.inside("config.toml")
+        self.git_dir = self.inside(".git")
+        self.worktrees = self.inside(".worktrees")
+        self.packs = self.inside("packs")
+        """Screen packs of the user's own."""
+        self.logs = self.inside("logs")
+        self.run = self.inside("run")
+        self.daemon_lock = self.inside("run", "daemon.lock")
+        self.daemon_log = self.inside("logs", "daemon.log")
+        self.patrol_file = self.inside("run", "patrol.json")
+        self.patrol_request = self.inside("run", "patrol-wanted")
+        """There while somebody wants a patrol."""
+        self.diagnostics = self.inside("diagnostics")
+        self.landing_lock = self.inside("run", "landing.lock")
+        """Held while work is put onto the user's branch: one after the other."""
+        self.landings = self.inside("landings.json")
+        """The journal of landings; there only while one is under way, or was cut short."""
+        self.programs = self.inside("run", "programs")
+        """What the installed agent programs said of themselves."""
+        self.radar_file = self.inside("run", "radar.json")
+        self.terminals = self.inside(".workers")
+        """A directory for each terminal that is watched, workers' included."""
+        self.watch_lock = self.inside(".workers", ".watch.lock")
+        self.watch_log = self.inside(".workers", "watch.log")
+        self.event_log = self.inside("status.db")
+        self.tmux_configuration = self.inside("run", "tmux.conf")
+        self.tmux_turns = self.inside("run", "tmux.lock")
+        self.tmux_socket = f"llmc-{zlib.crc32(self.path.encode('utf-8', 'surrogateescape')):08x}"
+        """The name of this root's own tmux server."""
 
     def inside(self, *parts: str) -> str:
         return os.path.join(self.path, *parts)
 
-    @property
-    def config_file(self) -> str:
-        return self.inside("config.toml")
-
-    @property
-    def git_dir(self) -> str:
-        return self.inside(".git")
-
-    @property
-    def worktrees(self) -> str:
-        return self.inside(".worktrees")
-
     def worktree(self, worker: str) -> str:
         return self.inside(".worktrees", worker)
-
-    @property
-    def packs(self) -> str:
-        """Screen packs of the user's own."""
-        return self.inside("packs")
-
-    @property
-    def logs(self) -> str:
-        return self.inside("logs")
-
-    @property
-    def run(self) -> str:
-        return self.inside("run")
-
-    @property
-    def daemon_lock(self) -> str:
-        return self.inside("run", "daemon.lock")
-
-    @property
-    def daemon_log(self) -> str:
-        return self.inside("logs", "daemon.log")
-
-    @property
-    def patrol_file(self) -> str:
-        return self.inside("run", "patrol.json")
-
-    @property
-    def patrol_request(self) -> str:
-        """There while somebody wants a patrol."""
-        return self.inside("run", "patrol-wanted")
-
-    @property
-    def diagnostics(self) -> str:
-        return self.inside("diagnostics")
 
     def aside(self, at_unix: float) -> str:
         """Where things go that cannot be kept in git, a directory of its own for each time."""
@@ -88,16 +69,6 @@ class Root:
 
     def worker_lock(self, worker: str) -> str:
         return self.inside("run", "locks", f"{worker}.lock")
-
-    @property
-    def landing_lock(self) -> str:
-        """Held while work is put onto the user's branch: one after the other."""
-        return self.inside("run", "landing.lock")
-
-    @property
-    def landings(self) -> str:
-        """The journal of landings; there only while one is under way, or was cut short."""
-        return self.inside("landings.json")
 
     def pane_lock(self, worker: str) -> str:
         return self.inside("run", "locks", f"{worker}.pane")
@@ -108,57 +79,18 @@ class Root:
     def settings_dir(self, worker: str) -> str:
         return self.inside("run", "agents", worker)
 
-    @property
-    def programs(self) -> str:
-        """What the installed agent programs said of themselves."""
-        return self.inside("run", "programs")
-
     def attention_file(self, worker: str) -> str:
         return self.inside("run", "attention", f"{worker}.json")
-
-    @property
-    def radar_file(self) -> str:
-        return self.inside("run", "radar.json")
 
     def radar_store(self, owner: str) -> str:
         """Where the radar's throw-away objects are, for as long as its owner runs."""
         return self.inside("run", f"radar-{owner}")
-
-    @property
-    def terminals(self) -> str:
-        """A directory for each terminal that is watched, workers' included."""
-        return self.inside(".workers")
 
     def terminal(self, name: str) -> str:
         return self.inside(".workers", name)
 
     def terminal_spool(self, name: str) -> str:
         return self.inside(".workers", name, "spool")
-
-    @property
-    def watch_lock(self) -> str:
-        return self.inside(".workers", ".watch.lock")
-
-    @property
-    def watch_log(self) -> str:
-        return self.inside(".workers", "watch.log")
-
-    @property
-    def event_log(self) -> str:
-        return self.inside("status.db")
-
-    @property
-    def tmux_configuration(self) -> str:
-        return self.inside("run", "tmux.conf")
-
-    @property
-    def tmux_turns(self) -> str:
-        return self.inside("run", "tmux.lock")
-
-    @property
-    def tmux_socket(self) -> str:
-        """The name of this root's own tmux server."""
-        return f"llmc-{zlib.crc32(self.path.encode('utf-8', 'surrogateescape')):08x}"
 
     @property
     def exists(self) -> bool:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import field
 from threading import Event
 
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.git.runner import Git
 from llmc.host.base import Host
-from llmc.host.processes import is_running, remind_of_children
+from llmc.host.locks import FileLock
+from llmc.host.processes import exists, is_running, remind_of_children
 from llmc.model import Worker
 from llmc.root import Root
 from llmc.store.ledger import Ledger
-from llmc.store.lock import FileLock
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux, TmuxError
-from llmc.values import dataclass
+from llmc.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +28,7 @@ REAPED_WITHIN_SECS = 1.0
 LOOK_EVERY_SECS = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Value):
     root: Root
     config: Config
     host: Host
@@ -59,11 +56,6 @@ class Site:
         """Whoever holds it is the one that acts for this worker; it ends with its process."""
         return FileLock(self.root.worker_lock(name), name=f"worker {name}", timeout=WORKER_LOCK_SECS)
 
-    @contextmanager
-    def acting_for(self, name: str) -> Iterator[None]:
-        with self.lock_of(name), self.git.operation:
-            yield
-
     def panes(self) -> dict[str, Pane]:
         """Every session's pane, with the exit status of those whose process has ended."""
         return self._explained(self.tmux.panes)
@@ -78,25 +70,19 @@ class Site:
         return self._explained(ask).get(session)
 
     def _explained(self, ask: Callable[[], dict[str, Pane]]) -> dict[str, Pane]:
+        """tmux 3.3a misses the end of its children now and then; told again, it learns of it."""
         try:
-            return _explained(ask)
+            panes = ask()
+            until = time.monotonic() + REAPED_WITHIN_SECS
+            while (missed := _unexplained(panes)) and time.monotonic() < until:
+                remind_of_children(missed[0].server_pid)
+                time.sleep(LOOK_EVERY_SECS)
+                panes = ask()
+            # It may have been reaped between that answer and our look at the process: then tmux knows by now.
+            return ask() if any(_tells_nothing(pane) for pane in panes.values()) else panes
         except TmuxError:
             self.tmux.require_version()  # what an old tmux says is often not understood
             raise
-
-
-def _explained(ask: Callable[[], dict[str, Pane]]) -> dict[str, Pane]:
-    """tmux 3.3a misses the end of its children now and then; told again, it learns of it."""
-    panes = ask()
-    until = time.monotonic() + REAPED_WITHIN_SECS
-    while (missed := _unexplained(panes)) and time.monotonic() < until:
-        remind_of_children(missed[0].server_pid)
-        time.sleep(LOOK_EVERY_SECS)
-        panes = ask()
-    if any(_tells_nothing(pane) for pane in panes.values()):
-        # It may have been reaped between that answer and our look at the process: then tmux knows by now.
-        panes = ask()
-    return panes
 
 
 def local_offset(at: float) -> float:
@@ -114,10 +100,5 @@ def _tells_nothing(pane: Pane) -> bool:
 
 
 def _unreaped(pane: Pane) -> bool:
-    if not _tells_nothing(pane):
-        return False
-    try:
-        os.kill(pane.pid, 0)
-    except ProcessLookupError:
-        return False  # an old tmux may have nothing to tell about it
-    return True
+    # One that is gone for good: an old tmux may have nothing to tell about it.
+    return _tells_nothing(pane) and exists(pane.pid)

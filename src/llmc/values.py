@@ -1,4 +1,4 @@
-"""Dataclasses that are cheap to define.
+"""Values: frozen dataclasses with slots that are cheap to define.
 
 For each frozen class `dataclasses` compiles six methods. With the 230 classes that `llmc start` loads, this took more
 than half of its start-up. Here only `__init__` is compiled, at its first use, and the other methods are the same for
@@ -14,21 +14,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from dataclasses import dataclass as dataclass
-    from typing import Any, NoReturn
-else:
-
-    def dataclass(*, slots: bool, frozen: bool = False) -> Callable[[type[Any]], type[Any]]:
-        """`@dataclass(frozen=True, slots=True)` or `@dataclass(slots=True)`; type checkers take it for the real one."""
-        return _frozen if frozen else dataclasses.dataclass(slots=slots)
+    from typing import Any, ClassVar, NoReturn, dataclass_transform
 
 
 def _frozen(cls: type[Any]) -> type[Any]:
     own = frozenset(vars(cls))
-    cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclasses` makes one of the signature, which takes long
-    made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+    made = _with_fields(cls)
     for name, method in _SHARED.items():
         if name not in own:
             setattr(made, name, method)
+    return made
+
+
+def _with_fields(cls: type[Any]) -> type[Any]:
+    cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclasses` makes one of the signature, which takes long
+    made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     fields = dataclasses.fields(made)
     compared = [each.name for each in fields if each.compare]
     made._compared = attrgetter(*compared) if compared else type  # two of the same type without fields are equal
@@ -84,3 +84,23 @@ def _refuse(self: object, name: str, value: object = None) -> NoReturn:
 
 
 _SHARED = {"__repr__": _repr, "__eq__": _eq, "__hash__": _hash, "__setattr__": _refuse, "__delattr__": _refuse}
+
+if TYPE_CHECKING:
+
+    @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+    class Value:
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+else:
+
+    class _ValueType(type):
+        def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
+            made = super().__new__(cls, name, bases, namespace)
+            by_dataclasses = "__dataclass_fields__" in namespace  # it makes the class a second time, to give it slots
+            return _with_fields(made) if bases and not by_dataclasses else made
+
+    Value = _ValueType("Value", (), {"__slots__": (), **_SHARED})
+    """Every class below this one is a frozen dataclass with slots; type checkers take it for one, too."""
+
+    def dataclass(*, slots: bool, frozen: bool = False) -> Callable[[type[Any]], type[Any]]:
+        """`@dataclass(frozen=True, slots=True)` or `@dataclass(slots=True)`; type checkers take it for the real one."""
+        return _frozen if frozen else dataclasses.dataclass(slots=slots)

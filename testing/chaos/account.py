@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from llmc.host.locks import is_held
 from llmc.host.processes import is_running
-from llmc.store.lock import is_held
 from testing.chaos.belongings import USER
 from testing.chaos.whereabouts import Whereabouts, look
 from testing.chaos.world import Sent, World

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from llmc.errors import LlmcError
-from llmc.store.lock import FileLock
+from llmc.host.locks import FileLock
 from testing.chaos.world import World
 
 LOCK_SECS = 3.0

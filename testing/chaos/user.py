@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from llmc.store.lock import FileLock
+from llmc.host.locks import FileLock
 from testing.chaos.belongings import USER, Belonging
 from testing.chaos.hands import FAILURES, LOCK_SECS
 from testing.chaos.world import World

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from llmc.daemon.process import running_daemon
-from llmc.host.process_search import works_in
+from llmc.host.processes import works_in
 from llmc.root import Root
 from testing.chaos.belongings import Belongings
 from testing.commands import PROGRAM, Llmc, Said

@@ -16,8 +16,9 @@ from llmc.agents.packs import (
     pack_names,
 )
 from llmc.agents.registry import BUILT_IN, agent_named
-from llmc.config import parse_config
-from llmc.core.screen.classify import Screen, read_screen, screen_of
+from llmc.config.load import parse_config
+from llmc.core.screen.classify import read_screen
+from llmc.core.screen.screen import Screen, screen_of
 
 SETTINGS = parse_config('[repo]\nsource = "/x"\nbranch = "main"\n')
 SMALL = """\

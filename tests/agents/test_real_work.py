@@ -9,7 +9,7 @@ import pytest
 
 from llmc.agents.registry import BUILT_IN
 from llmc.agents.transcripts import Whereabouts, prompts_since
-from llmc.core.delivery.digest import told_digest
+from llmc.core.delivery.texts import told_digest
 from llmc.root import Root
 from testing.models.steps import Commit, Text
 from testing.real_agents import AgentRoot, agents, with_every_agent

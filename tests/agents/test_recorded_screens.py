@@ -8,8 +8,9 @@ import pytest
 
 from llmc.agents.packs import load_pack, pack_names
 from llmc.agents.packs.examples import wrong_examples
-from llmc.config import CLI_AGENTS
-from llmc.core.screen.classify import Screen, read_screen
+from llmc.config.sections import CLI_AGENTS
+from llmc.core.screen.classify import read_screen
+from llmc.core.screen.screen import Screen
 from testing.recordings import Recording, recordings
 
 SCREENS = Path(__file__).resolve().parent.parent / "screens"

@@ -14,7 +14,7 @@ import pytest
 
 from llmc.agents import claude, codex, gemini
 from llmc.agents.transcripts import BLOCK, Transcripts, Whereabouts, last_state, prompts_since
-from llmc.core.delivery.digest import told_digest
+from llmc.core.delivery.texts import told_digest
 from llmc.host.processes import end_tree
 from llmc.observe.transcript import read_transcript
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core.delivery.text_limits import MAX_BYTES
+from llmc.core.delivery.texts import MAX_BYTES
 from llmc.git.runner import Git
 from llmc.host.local import LocalHost
 from llmc.root import Root

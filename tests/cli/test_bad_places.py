@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from llmc.store.lock import FileLock
+from llmc.host.locks import FileLock
 from testing.commands import Llmc, listing, wrong_about
 from testing.namespace import Namespace, NamespaceError
 from testing.waiting import wait_until

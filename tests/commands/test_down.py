@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,7 @@ import pytest
 from llmc.app import open_site
 from llmc.cli.main import main
 from llmc.core.lifecycle import events as ev
-from llmc.host.process_search import marked_processes
-from llmc.host.processes import is_running
+from llmc.host.processes import is_running, marked_processes
 from llmc.model import Session
 from llmc.perform.steps import decide_and_run
 from testing.damage import adam as adam
@@ -36,7 +36,7 @@ def up(root, adam):
     """Adam's shell runs."""
     site = open_site(root)
     with own_tmux(root), site.ledger.events:
-        with site.acting_for("adam"):
+        with site.lock_of("adam"):
             decide_and_run(site, "adam", ev.StartAsked(site.now()))
         assert site.worker("adam").session is Session.UP
         yield site
@@ -55,7 +55,9 @@ def leave_behind(site):
 
     def found():
         marked = marked_processes(LLMC_ROOT=site.root.path, LLMC_WORKER="adam")
-        return [each.pid for each in marked if "trap" in each.command and os.getsid(each.pid) == each.pid]
+        with suppress(ProcessLookupError):  # the `setsid` that starts it has ended meanwhile
+            return [each.pid for each in marked if "trap" in each.command and os.getsid(each.pid) == each.pid]
+        return []
 
     return wait_until(found)[0]
 

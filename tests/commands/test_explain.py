@@ -16,12 +16,12 @@ import pytest
 from llmc.app import open_site
 from llmc.cli.main import main
 from llmc.core.lifecycle.effects import LASTING
-from llmc.core.lifecycle.next_moves import STEPS, outlook
+from llmc.core.lifecycle.next_moves import outlook
 from llmc.core.lifecycle.policy import Policy
 from llmc.core.lifecycle.transitions.blocked import GO_ON
 from llmc.core.lifecycle.transitions.shared import REBASE_ESCALATE, REBASE_HELP, RESTART
+from llmc.host.locks import is_held
 from llmc.model import Autonomy, Evidence, Session, State, Step, Turn, Work, Worker
-from llmc.store.lock import is_held
 from testing.damage import adam as adam
 from testing.damage import commit
 from testing.damage import git as git
@@ -72,7 +72,7 @@ def every_worker():
 
 
 def test_every_step_has_words():
-    assert STEPS.keys() == LASTING.keys()
+    assert all(kind.words for kind in LASTING.values())
 
 
 def test_there_is_always_something_that_comes_next_and_something_to_type():
@@ -80,7 +80,7 @@ def test_there_is_always_something_that_comes_next_and_something_to_type():
         moves = outlook(worker, NOW, Policy(Autonomy.AUTO))
         assert any("`llmc " in move for move in moves), worker
         if worker.pending:
-            assert moves[0].startswith(STEPS[worker.pending[0].name])
+            assert moves[0].startswith(LASTING[worker.pending[0].name].words)
         if worker.session in (Session.DOWN, Session.CRASHED):
             assert any("llmc restart adam" in move for move in moves)
         if worker.session is Session.CRASHED:
@@ -140,7 +140,7 @@ def test_for_people(root, adam, capsys):
 
 HOLD = """
 import sys
-from llmc.store.lock import FileLock
+from llmc.host.locks import FileLock
 with FileLock(sys.argv[1]):
     sys.stdin.read()
 """
@@ -181,7 +181,7 @@ def test_a_worktree_that_is_gone_is_explained_too(explained, root, adam):
 
 
 def test_a_signal_that_waits(explained, root, adam):
-    from llmc.store.lock import FileLock
+    from llmc.host.locks import FileLock
 
     spool = Path(root.spool("adam"))
     spool.mkdir(parents=True)

@@ -9,16 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmc.core.screen.classify import ComposerShape, Cue, Pack, Screen, ScreenReading, look_at, read_screen, screen_of
+from llmc.core.screen.classify import Pack, ScreenReading, look_at, read_screen
+from llmc.core.screen.composer import ComposerShape
 from llmc.core.screen.cues import (
     ComposerIs,
     Condition,
+    Cue,
     CursorIs,
     HasTitle,
     InRegion,
     OnAlternateScreen,
     RunsCommand,
 )
+from llmc.core.screen.screen import Screen, screen_of
 
 RULED = ComposerShape(prompt=re.compile(r"^❯[\s\u00a0]?"), rule=re.compile(r"^─{3,}"))
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from llmc.core.delivery.text_limits import check_text
+from llmc.core.delivery.texts import check_text
 from llmc.core.prompts.conflicts import (
     FILES_LISTED,
     REGIONS_LIMIT,

@@ -21,7 +21,7 @@ from llmc.core.delivery.machine import (
     Do,
     advance,
 )
-from llmc.core.delivery.text_limits import MAX_BYTES, UnfitTextError, check_text
+from llmc.core.delivery.texts import MAX_BYTES, UnfitTextError, check_text
 from llmc.model import Outcome, Proof
 
 EMPTY = {"composer": ""}

@@ -8,7 +8,7 @@ import pytest
 
 from llmc.agents.packs import load_pack
 from llmc.agents.packs.examples import recorded_screen
-from llmc.config import CLI_AGENTS
+from llmc.config.sections import CLI_AGENTS
 from llmc.core.dialogs.choosing import Goal, NoSuchAnswerError, Ways, goal_for
 from llmc.core.dialogs.dialog import Dialog, Option
 from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, read_prompt

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmc.core.delivery.text_limits import check_text
+from llmc.core.delivery.texts import check_text
 from llmc.core.prompts.task import DIFF_LIMIT, feedback_prompt, task_prompt
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from llmc.core.delivery.digest import prompt_digests, told_digest
+from llmc.core.delivery.texts import prompt_digests, told_digest
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import (
     AskToResolve,

@@ -25,7 +25,7 @@ def elsewhere(root: Root, code: str) -> int:
         "import os, sys, time\n"
         "from llmc.daemon.process import daemon_lock\n"
         "from llmc.root import Root\n"
-        "from llmc.store.lock import LockTimeoutError\n"
+        "from llmc.host.locks import LockTimeoutError\n"
         "root = Root(sys.argv[1])\n"
     )
     return subprocess.run([sys.executable, "-c", names + code, root.path], check=False).returncode

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core.delivery.digest import prompt_digests
+from llmc.core.delivery.texts import prompt_digests
 from llmc.model import Session, Turn, Work
 from llmc.perform.going_on import going_on_text
 from testing.story import Story, end_abruptly, script

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.config import CLI_AGENTS
+from llmc.config.sections import CLI_AGENTS
 from testing.commands import PROGRAM, Llmc
 from testing.namespace import PROJECT
 from testing.pages import commands_in

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from llmc.config import parse_config
+from llmc.config.load import parse_config
 from llmc.doctor.agents import AgentsSeen
 from llmc.doctor.answers import Absent, Broken, Found, Newer, Unknown
-from llmc.doctor.checks import KINDS, TOPICS, checked, codes_table, diagnose
+from llmc.doctor.checks import KINDS, TOPICS, checked, diagnose
 from llmc.doctor.clone import CloneFacts, CloneSeen, WorktreeRecord
 from llmc.doctor.daemon import DaemonFacts, DaemonSeen
 from llmc.doctor.findings import NOTE
@@ -26,6 +26,7 @@ from llmc.doctor.worktrees import WorktreeSeen, WorktreesSeen
 from llmc.model import Session, Step, Work, Worker
 from llmc.root import Root
 from llmc.store.config_file import default_config_text
+from testing.doctor_codes import codes_table
 
 NOW = 1_800_000_000.0
 MB = 1 << 20

@@ -17,8 +17,8 @@ import pytest
 from llmc.cli.main import main
 from llmc.doctor.checks import KINDS
 from llmc.git.clone import fetch_source
+from llmc.host.locks import FileLock, is_held
 from llmc.model import Session, Step, Work
-from llmc.store.lock import FileLock, is_held
 from testing.damage import OPTIONAL, Report, change_worker, start_agent, start_conflict, write_report
 from testing.damage import adam as adam
 from testing.damage import doctor as doctor
@@ -562,7 +562,7 @@ def test_a_worktree_that_git_cannot_read(doctor, root, adam, git):
 
 HOLD = """
 import sys
-from llmc.store.lock import FileLock
+from llmc.host.locks import FileLock
 with FileLock(sys.argv[1]):
     sys.stdin.read()
 """

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from llmc.cli.main import main
-from llmc.config import CLI_AGENTS
+from llmc.config.sections import CLI_AGENTS
 from llmc.store.config_file import set_value
 from testing.damage import root as root
 from testing.damage import source as source

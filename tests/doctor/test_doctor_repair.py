@@ -19,9 +19,9 @@ from llmc.cli.main import main
 from llmc.git.backup import list_backups
 from llmc.git.locks import locks_on
 from llmc.git.repository import branch_tip, current_branch, resolve, status
+from llmc.host.locks import FileLock, is_held
 from llmc.model import Session, Step, Work
 from llmc.store.event_log import LoggedEvent
-from llmc.store.lock import FileLock, is_held
 from llmc.store.state_file import StateFile
 from testing.damage import adam as adam
 from testing.damage import change_worker, commit, start_agent, start_conflict, write_report
@@ -638,7 +638,7 @@ def test_programs_that_outlive_their_agent(doctor, repaired, root, adam):
 
 HOLD = """
 import sys
-from llmc.store.lock import FileLock
+from llmc.host.locks import FileLock
 with FileLock(sys.argv[1]):
     sys.stdin.read()
 """

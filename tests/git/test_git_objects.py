@@ -15,8 +15,8 @@ from llmc.git.failure import GitError
 from llmc.git.history import is_ancestor, merge_base
 from llmc.git.plain_refs import is_alias
 from llmc.git.repository import require_commit, resolve
-from llmc.host import line_process
-from llmc.host.local import ProgramMissingError
+from llmc.host import local
+from llmc.host.base import ProgramMissingError
 
 
 @pytest.fixture
@@ -132,8 +132,8 @@ def test_a_process_that_says_nothing_is_not_waited_for(git, source, tmp_path, mo
     real, tip = shutil.which("git"), source.sha()
     once = tmp_path / "once"
     put_before_git(tmp_path, monkeypatch, f'[ -e {once} ] && exec {real} "$@"\ntouch {once}\nexec sleep 60')
-    monkeypatch.setattr(line_process, "ANSWERS_WITHIN_SECS", 0.1)
-    monkeypatch.setattr(line_process, "LEAVES_WITHIN_SECS", 0.1)
+    monkeypatch.setattr(local, "ANSWERS_WITHIN_SECS", 0.1)
+    monkeypatch.setattr(local, "LEAVES_WITHIN_SECS", 0.1)
     with git.operation:
         assert resolve(git, source.path, "main") == tip
     assert once.exists()
@@ -144,7 +144,7 @@ def test_after_an_interrupt_nothing_of_the_old_answer_is_heard(git, source, monk
     with git.operation:
         assert resolve(git, source.path, "main") == tip
         with monkeypatch.context() as patch:
-            patch.setattr(line_process.TalkingProgram, "hear", interrupted)
+            patch.setattr(local.TalkingProgram, "hear", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 resolve(git, source.path, "main~1")
         assert resolve(git, source.path, "main") == tip

@@ -7,7 +7,8 @@ import pytest
 
 from llmc.git.failure import GitError, hint_for, is_locked, subcommand, summary
 from llmc.git.runner import MINIMUM, Git, GitTooOldError, clean_environment
-from llmc.host.local import LocalHost, ProgramMissingError
+from llmc.host.base import ProgramMissingError
+from llmc.host.local import LocalHost
 
 
 def program(directory: Path, name: str, script: str) -> None:

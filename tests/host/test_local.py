@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from llmc.errors import LlmcError
-from llmc.host.local import LocalHost, ProgramHungError, ProgramMissingError
+from llmc.host.base import ProgramHungError, ProgramMissingError
+from llmc.host.local import LocalHost
 from llmc.host.processes import is_running
 from testing.waiting import wait_until
 

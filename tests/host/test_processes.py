@@ -11,6 +11,7 @@ import pytest
 from llmc.host.processes import (
     descendants,
     end_tree,
+    exists,
     family,
     is_running,
     remind_of_children,
@@ -55,8 +56,10 @@ def test_a_zombie_does_not_run(spawn):
     assert is_running(process.pid)
     process.kill()
     wait_until(lambda: not is_running(process.pid))
-    assert os.path.exists(f"/proc/{process.pid}")  # nobody has waited for it yet
+    assert exists(process.pid)  # nobody has waited for it yet
     assert wait_for_end([process.pid], 0.0)
+    process.wait()
+    assert not exists(process.pid)
 
 
 def test_what_an_interpreter_runs_is_known_by_its_name(spawn, tmp_path):

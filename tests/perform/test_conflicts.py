@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from llmc.core.delivery.text_limits import check_text
+from llmc.core.delivery.texts import check_text
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import AskToResolve, CheckResolution, to_step
 from llmc.model import Session, Turn, Work

@@ -18,7 +18,7 @@ import pytest
 
 from llmc.agents import claude, demo_agent, registry
 from llmc.care.catch_up import work_news
-from llmc.core.delivery.digest import prompt_digests
+from llmc.core.delivery.texts import prompt_digests
 from llmc.core.lifecycle import events as ev
 from llmc.host.processes import is_running
 from llmc.model import Outcome, Proof, Receipt, Session, Turn, Work

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import command_line, option
+from llmc.agents.command_line import launch_of, option
 from llmc.agents.packs import load_pack
 from llmc.agents.registry import BUILT_IN
 from llmc.core.program import InstalledProgram
@@ -34,8 +34,7 @@ esac
 def agent_of(program: Path) -> Agent:
     def launch(order: LaunchOrder) -> Launch:
         options = [option("--new", lost="news"), option("--old", lost="the past")]
-        line = command_line(order.program, (str(program),), options)
-        return Launch(line.argv, left_out=line.left_out)
+        return launch_of(order.program, (str(program),), options)
 
     return Agent("mytool", launch, load_pack("generic"), asked_for_help=("", "go"))
 

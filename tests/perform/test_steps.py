@@ -11,9 +11,9 @@ import pytest
 from llmc.core.lifecycle import events as ev
 from llmc.core.prompts.task import task_prompt
 from llmc.errors import IllegalEventError
+from llmc.host.files import disk_error
 from llmc.model import Outcome, Proof, Session, State, Turn, Work
 from llmc.perform.steps import decide_and_run, settle
-from llmc.store.lock import disk_error
 from llmc.store.state_file import Change, StateFile
 from testing.story import Story, script
 

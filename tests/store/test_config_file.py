@@ -11,13 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from llmc.config import BUILT_IN_AGENTS, AgentOptions, ConfigError, load_config, parse_config
 from llmc.config.edit import EditError, value_at, with_table, with_value, without_table
 from llmc.config.literals import key_literal, literal
+from llmc.config.load import load_config, parse_config
+from llmc.config.problems import ConfigError
+from llmc.config.sections import BUILT_IN_AGENTS, AgentOptions
 from llmc.core.setting import settings_of
 from llmc.errors import InvalidUsageError
+from llmc.host.files import DiskError
+from llmc.host.locks import FileLock
 from llmc.store.config_file import default_config_text, get_value, remove_worker_table, set_value, set_worker_table
-from llmc.store.lock import DiskError, FileLock
 
 AGENT_OPTIONS = tuple(settings_of(AgentOptions))
 TEXT = """\

@@ -12,11 +12,17 @@ from pathlib import Path
 import pytest
 
 from llmc.agents.base import Launch
-from llmc.host.atomic import write_atomically
+from llmc.host.files import (
+    is_own_directory,
+    is_replaced,
+    make_own_directory,
+    open_own,
+    opened,
+    read_own,
+    write_atomically,
+)
+from llmc.host.locks import FileLock, is_held, read_holder
 from llmc.perform.launch_files import write_launch_files
-from llmc.store.lock import FileLock, is_held, read_holder
-from llmc.store.own_directory import is_own_directory, is_replaced, make_own_directory, opened
-from llmc.store.own_file import open_own, read_own
 from llmc.store.worker_log import WorkerLog
 
 

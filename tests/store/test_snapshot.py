@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from llmc import model
+from llmc.host.locks import FileLock
 from llmc.model import State, Work, Worker
 from llmc.store import snapshot
 from llmc.store.codec import StateInvalidError, StateNewerError, encode
-from llmc.store.lock import FileLock
 from llmc.store.snapshot import read_attention, read_daemon_pid, read_state
 from llmc.store.state_file import StateBrokenError, StateFile, StateMissingError
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from llmc.host.locks import LockTimeoutError
 from llmc.model import Clock, Session, State, Work, Worker
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError
-from llmc.store.lock import LockTimeoutError
 from llmc.store.state_file import REBUILD, StateBrokenError, StateExistsError, StateFile, StateMissingError
 
 NOW = 1_800_000_000.0
@@ -435,7 +435,7 @@ def test_a_state_of_somebody_else_is_named(public_root: Path) -> None:
 def test_whoever_cannot_get_the_lock_hears_who_has_it(file: StateFile) -> None:
     hold = """
 import sys
-from llmc.store.lock import FileLock
+from llmc.host.locks import FileLock
 sys.argv = ["llmc", "accept"]
 with FileLock(sys.stdin.readline().strip()):
     print("ready", flush=True)

@@ -394,6 +394,17 @@ def test_a_session_is_asked_for_its_pane(tmux, absent):
     assert not absent.run("list-sessions").ok, "nothing was started"
 
 
+def test_a_client_that_stays_serves_who_talks_meanwhile(tmux):
+    sleeper(tmux, "adam")
+    with tmux.talking("adam") as first:
+        with first.talking("adam") as second:
+            assert len(second.run("list-clients").text.splitlines()) == 1
+        assert first.run("list-clients").ok, "it stays"
+        assert not first.run("no-such-command").ok
+        with first.talking("adam") as another:
+            assert len(another.run("list-clients").text.splitlines()) == 2, "answers of the first could be mistaken"
+
+
 def test_without_brackets_newlines_stay_newlines(tmux, tmp_path):
     file = tmp_path / "received"
     pane = start_receiver(tmux, file, "plain")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
 
 QUIET = (
@@ -18,9 +18,8 @@ browser that opens, to a program that is installed."""
 
 def launch(order: LaunchOrder) -> Launch:
     role = f"{order.settings_dir}/role.md"
-    line = command_line(order.program, ("aider",), _options(order, role))
     files = {role: order.role_prompt} if order.role_prompt else {}
-    return Launch(line.argv, {}, files, left_out=line.left_out)
+    return launch_of(order.program, ("aider",), _options(order, role), files=files)
 
 
 def _options(order: LaunchOrder, role: str) -> Iterator[CommandOption]:
@@ -29,8 +28,7 @@ def _options(order: LaunchOrder, role: str) -> Iterator[CommandOption]:
     yield option("--no-gitignore", lost="it may write into .gitignore")
     yield option("--chat-history-file", f"{order.settings_dir}/chat.md", lost="its history is in the worktree")
     yield option("--input-history-file", f"{order.settings_dir}/input.history", lost="its history is in the worktree")
-    if order.model:
-        yield option("--model", order.model, lost="the model that the settings name")
+    yield option("--model", order.model, lost="the model that the settings name")
     if order.role_prompt:
         yield option("--read", role, lost="its role prompt")
     if order.skip_permissions:
@@ -48,5 +46,4 @@ def agent() -> Agent:
         interrupt_keys=("C-c",),
         own_files=(".aider*",),  # the cache of tags, which no flag moves out of the worktree
         exit_keys=("C-c", "C-c"),
-        asked_for_help=("",),
     )

@@ -10,11 +10,10 @@ from llmc.agents.reports import Report, read_report
 from llmc.agents.transcripts import Transcripts
 from llmc.core.program import UNASKED, InstalledProgram
 from llmc.core.screen.classify import Pack
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchOrder:
+class LaunchOrder(Value):
     """What one worker wants of its agent."""
 
     worker: str
@@ -39,8 +38,7 @@ class LaunchOrder:
     """What the program that will be started says of itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Value):
     """The pane's process, its environment, and the files to write first."""
 
     argv: tuple[str, ...]
@@ -52,8 +50,7 @@ class Launch:
     """Options that the installed program does not know, each with what is lost by that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Value):
     name: str
     launch: Callable[[LaunchOrder], Launch]
     pack: Pack
@@ -91,7 +88,7 @@ class Agent:
     """Where it writes its conversations down, if it does so in files that can be read."""
     own_files: tuple[str, ...] = ()
     """Globs of files that it writes into the worktree for itself: no work of the worker, and git is to ignore them."""
-    asked_for_help: tuple[str, ...] = ()
+    asked_for_help: tuple[str, ...] = ("",)
     """The sub-commands, `""` being the program itself, whose `--help` tells which of our options it knows."""
 
 

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from glob import escape
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Transcripts, Whereabouts, prompts_under
+from llmc.agents.transcripts import Transcripts, Whereabouts, prompts
 
 
 def launch(order: LaunchOrder) -> Launch:
-    line = command_line(order.program, ("claude",), _options(order))
     files = {_settings_path(order): _settings(order), hooks.script_path(order): hooks.SCRIPT}
-    return Launch(line.argv, _environment(order), files, left_out=line.left_out)
+    return launch_of(order.program, ("claude",), _options(order), env=_environment(order), files=files)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     yield option("--settings", _settings_path(order), lost="its reports")
-    if order.resume:
-        yield option("--resume", order.resume, lost="the conversation from before")
-    if order.model:
-        yield option("--model", order.model, lost="the model that the settings name")
-    if order.role_prompt:
-        yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
+    yield option("--resume", order.resume, lost="the conversation from before")
+    yield option("--model", order.model, lost="the model that the settings name")
+    yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
     if order.skip_permissions:
         yield option("--dangerously-skip-permissions", lost="it asks before it acts")
     if order.skip_permissions is False:
@@ -59,11 +55,7 @@ def _settings(order: LaunchOrder) -> str:
     return json.dumps({"skipDangerousModePermissionPrompt": bool(order.skip_permissions), "hooks": wired}, indent=2)
 
 
-READERS: Mapping[str, hooks.Reader] = {
-    **hooks.USUAL,
-    "PostToolUseFailure": hooks.activity,
-    "StopFailure": hooks.failure,
-}
+READERS = hooks.WITH_FAILURES
 
 
 LONGEST_PROJECT = 200
@@ -76,7 +68,7 @@ def _pattern(where: Whereabouts) -> str:
     return f"{escape(where.home)}/.claude/projects/{project[:LONGEST_PROJECT]}{rest}/*.jsonl"
 
 
-TRANSCRIPTS = Transcripts(_pattern, prompts_under("content"), marks=(b'"user"',))
+TRANSCRIPTS = Transcripts(_pattern, prompts("user", "message", "content"), marks=(b'"user"',))
 
 
 def agent() -> Agent:
@@ -94,5 +86,4 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
 
 OWN = frozenset({"data", "rules"})
@@ -15,13 +15,13 @@ OWN = frozenset({"data", "rules"})
 
 def launch(order: LaunchOrder) -> Launch:
     config, data = f"{order.settings_dir}/config", f"{order.settings_dir}/data"
-    line = command_line(order.program, ("cline",), _options(order, config, data))
     files = _rules(Path(order.home, ".cline", "rules"), config)
     if order.role_prompt:
         files[f"{config}/rules/llmc.md"] = order.role_prompt
     # Or the first start shows an advertisement, whose Enter opens a browser.
     env = {"CLINE_DISABLE_CLINE_PASS_NOTICE": "1"}
-    return Launch(line.argv, env, files, _links(order, config, data), line.left_out)
+    options, links = _options(order, config, data), _links(order, config, data)
+    return launch_of(order.program, ("cline",), options, env=env, files=files, links=links)
 
 
 def _options(order: LaunchOrder, config: str, data: str) -> Iterator[CommandOption]:
@@ -30,8 +30,7 @@ def _options(order: LaunchOrder, config: str, data: str) -> Iterator[CommandOpti
     if order.skip_permissions is not None:
         answer = "true" if order.skip_permissions else "false"
         yield option("--auto-approve", answer, lost="whether it asks is as its own settings say")
-    if order.model:
-        yield option("--model", order.model, lost="the model that the settings name")
+    yield option("--model", order.model, lost="the model that the settings name")
 
 
 def _links(order: LaunchOrder, config: str, data: str) -> dict[str, str]:
@@ -53,6 +52,4 @@ def _entries(directory: Path) -> list[Path]:
 
 
 def agent() -> Agent:
-    return Agent(
-        "cline", launch, load_pack("cline"), install="npm install -g cline", own_commands="/", asked_for_help=("",)
-    )
+    return Agent("cline", launch, load_pack("cline"), install="npm install -g cline", own_commands="/")

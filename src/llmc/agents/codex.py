@@ -9,16 +9,16 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
+from llmc.agents.transcripts import Line, Transcripts, moment, part_of, texts
 
 
 def launch(order: LaunchOrder) -> Launch:
     command = "resume" if order.resume else ""
     begin, end = (("codex", "resume"), (order.resume,)) if order.resume else (("codex",), ())
-    line = command_line(order.program, begin, _options(order), end, command=command)
-    return Launch(line.argv, {}, {hooks.script_path(order): hooks.SCRIPT}, left_out=line.left_out)
+    files = {hooks.script_path(order): hooks.SCRIPT}
+    return launch_of(order.program, begin, _options(order), end, command=command, files=files)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
@@ -32,8 +32,7 @@ def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     for name in READERS:
         wired = f'[{{hooks=[{{type="command",command={_text(hooks.hook_command(order, name))},timeout=10}}]}}]'
         yield option("-c", f"hooks.{name}={wired}", lost="its settings")
-    if order.model:
-        yield option("-m", order.model, lost="the model that the settings name")
+    yield option("-m", order.model, lost="the model that the settings name")
     if order.role_prompt:
         yield option("-c", f"developer_instructions={_text(order.role_prompt)}", lost="its settings")
     if order.skip_permissions:
@@ -77,16 +76,11 @@ def _line(data: Mapping[str, Any]) -> Line | None:
     return Line(at, texts(said.get("content"))) if (kind, said.get("role")) == ("message", "user") else None
 
 
-def _is_of(first: Mapping[str, Any], where: Whereabouts) -> bool:
-    about = first.get("payload")
-    return isinstance(about, dict) and about.get("cwd") == where.worktree
-
-
 TRANSCRIPTS = Transcripts(
     lambda where: f"{escape(where.home)}/.codex/sessions/*/*/*/rollout-*.jsonl",
     _line,
     marks=(*(name.encode() for name in STATES), b'"user"'),
-    is_of=_is_of,
+    is_of=lambda first, where: part_of(first, ("payload", "cwd")) == where.worktree,
     kept_open="/sessions/",
 )
 

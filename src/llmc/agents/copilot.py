@@ -9,15 +9,14 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
-from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment
+from llmc.agents.transcripts import Transcripts, part_of, prompts
 
 
 def launch(order: LaunchOrder) -> Launch:
     plugin = _plugin_dir(order)
-    line = command_line(order.program, ("copilot",), _options(order))
     env = {}
     if order.skip_permissions is not None:
         # Of all that allows the same, only "true" trusts the directory, too; "false" in case the person has it set.
@@ -31,7 +30,7 @@ def launch(order: LaunchOrder) -> Launch:
         role = f"{order.settings_dir}/role"
         files[f"{role}/AGENTS.md"] = order.role_prompt
         env["COPILOT_CUSTOM_INSTRUCTIONS_DIRS"] = role
-    return Launch(line.argv, env, files, left_out=line.left_out)
+    return launch_of(order.program, ("copilot",), _options(order), env=env, files=files)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
@@ -41,8 +40,7 @@ def _options(order: LaunchOrder) -> Iterator[CommandOption]:
         yield option("--allow-all", lost="it asks before it acts")
     if order.resume:
         yield option(f"--resume={order.resume}", lost="the conversation from before")
-    if order.model:
-        yield option("--model", order.model, lost="the model that the settings name")
+    yield option("--model", order.model, lost="the model that the settings name")
 
 
 def _plugin_dir(order: LaunchOrder) -> str:
@@ -70,24 +68,11 @@ READERS: Mapping[str, hooks.Reader] = {
 }
 
 
-def _line(data: Mapping[str, Any]) -> Line | None:
-    told = data.get("data")
-    if data.get("type") != "user.message" or not isinstance(told, dict):
-        return None
-    return Line(moment(data.get("timestamp")), str(told.get("content", "")))
-
-
-def _is_of(first: Mapping[str, Any], where: Whereabouts) -> bool:
-    told = first.get("data")
-    context = told.get("context") if isinstance(told, dict) else None
-    return isinstance(context, dict) and context.get("cwd") == where.worktree
-
-
 TRANSCRIPTS = Transcripts(
     lambda where: f"{escape(where.home)}/.copilot/session-state/*/events.jsonl",
-    _line,
+    prompts("user.message", "data", "content"),
     marks=(b"user.message",),
-    is_of=_is_of,
+    is_of=lambda first, where: part_of(first, ("data", "context", "cwd")) == where.worktree,
 )
 
 
@@ -107,5 +92,4 @@ def agent() -> Agent:
         interrupt_keys=("Escape", "Escape"),
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.packs import PackError, load_pack
+from llmc.agents.packs import load_pack
 from llmc.agents.reports import read_report
-from llmc.config import AgentOptions
+from llmc.config.sections import AgentOptions
 
 USUAL_PATIENCE = AgentOptions().ready_timeout_secs
 """What the settings say when the user does not: an agent that knows better keeps its own."""
@@ -18,14 +18,6 @@ USUAL_PATIENCE = AgentOptions().ready_timeout_secs
 def described_agent(name: str, options: AgentOptions, packs: str = "") -> Agent:
     bare = Agent(name, lambda order: Launch(()), load_pack("generic"), clear="", reports_events=False)
     return with_options(bare, options, packs)
-
-
-def with_own_pack(agent: Agent, packs: str) -> Agent:
-    """The agent with the user's pack of that name. One that is broken must not stop the work: `llmc doctor` tells."""
-    try:
-        return replace(agent, pack=load_pack(agent.pack.name, packs))
-    except PackError:
-        return agent
 
 
 def with_options(agent: Agent, options: AgentOptions, packs: str = "") -> Agent:

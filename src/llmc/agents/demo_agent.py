@@ -22,4 +22,5 @@ def agent() -> Agent:
         reports_start=True,
         clear_report=("session_start", "clear"),
         exit_keys=("C-c", "C-c"),
+        asked_for_help=(),
     )

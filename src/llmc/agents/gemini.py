@@ -11,16 +11,16 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
-from llmc.agents.own_home import links_to, read_settings
+from llmc.agents.command_line import CommandOption, launch_of, option
+from llmc.agents.json_file import object_in
+from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
-from llmc.agents.transcripts import Line, Transcripts, moment, texts
+from llmc.agents.transcripts import Transcripts, prompts
 
 
 def launch(order: LaunchOrder) -> Launch:
     home = f"{order.settings_dir}/home"
-    line = command_line(order.program, ("gemini",), _options(order))
     files = {f"{home}/.gemini/settings.json": _settings(order), hooks.script_path(order): hooks.SCRIPT}
     if order.role_prompt:
         files[f"{_role_dir(order)}/GEMINI.md"] = order.role_prompt
@@ -28,20 +28,18 @@ def launch(order: LaunchOrder) -> Launch:
     env = {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
     # Login, history, trust. Settings files elsewhere are read only if they belong to root: hence a home of its own.
     links = links_to(Path(order.home, ".gemini"), f"{home}/.gemini", own=("settings.json",))
-    return Launch(line.argv, env, files, links, line.left_out)
+    return launch_of(order.program, ("gemini",), _options(order), env=env, files=files, links=links)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     # A worktree asks for trust again; the person trusted the repository when it was given to LLMC.
     yield option("--skip-trust", lost="nothing where the environment does the same, else it asks for trust")
-    if order.model:
-        yield option("-m", order.model, lost="the model that the settings name")
+    yield option("-m", order.model, lost="the model that the settings name")
     if order.skip_permissions:
         yield option("--yolo", lost="it asks before it acts")
     elif order.skip_permissions is False:
         yield option("--approval-mode", "default", lost="it may act without asking, if its settings say so")
-    if order.resume:
-        yield option("--resume", order.resume, lost="the conversation from before")
+    yield option("--resume", order.resume, lost="the conversation from before")
     if order.role_prompt:
         yield option("--include-directories", _role_dir(order), lost="its role prompt")
 
@@ -52,7 +50,7 @@ def _role_dir(order: LaunchOrder) -> str:
 
 def _settings(order: LaunchOrder) -> str:
     """The person's own settings with ours added."""
-    settings = read_settings(Path(order.home, ".gemini", "settings.json"))
+    settings = object_in(Path(order.home, ".gemini", "settings.json"))
     wired = settings.setdefault("hooks", {})
     for name in READERS:
         hook = {"type": "command", "name": f"llmc-{name}", "command": hooks.hook_command(order, name)}
@@ -84,12 +82,6 @@ READERS: dict[str, hooks.Reader] = {
 }
 
 
-def _line(data: Mapping[str, Any]) -> Line | None:
-    if data.get("type") != "user":
-        return None
-    return Line(moment(data.get("timestamp")), texts(data.get("content")))
-
-
 def project_hash(directory: str) -> str:
     """What Gemini CLI calls a directory."""
     return hashlib.sha256(directory.encode()).hexdigest()
@@ -97,7 +89,7 @@ def project_hash(directory: str) -> str:
 
 TRANSCRIPTS = Transcripts(
     lambda where: f"{escape(where.settings_dir)}/home/.gemini/tmp/*/chats/session-*.jsonl",
-    _line,
+    prompts("user", "content"),
     marks=(b'"user"',),
     is_of=lambda first, where: first.get("projectHash") == project_hash(where.worktree),
 )
@@ -116,5 +108,4 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )

@@ -148,3 +148,4 @@ USUAL: Mapping[str, Reader] = {
     "Stop": turn_end,
     "SessionEnd": session_end,
 }
+WITH_FAILURES: Mapping[str, Reader] = {**USUAL, "PostToolUseFailure": activity, "StopFailure": failure}

@@ -12,7 +12,7 @@ from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, texts
@@ -22,7 +22,6 @@ OWN = ("config.toml", "workspace-trust", "AGENTS.md")
 
 def launch(order: LaunchOrder) -> Launch:
     home, person = f"{order.settings_dir}/kimi", Path(order.home, ".kimi-code")
-    line = command_line(order.program, ("kimi",), _options(order))
     trusted, record = trust_record(order.worktree)
     files = {
         f"{home}/config.toml": _settings(order, person / "config.toml"),
@@ -33,17 +32,16 @@ def launch(order: LaunchOrder) -> Launch:
     if any(instructions):
         files[f"{home}/AGENTS.md"] = "\n\n".join(filter(None, instructions))
     env = {"KIMI_CODE_HOME": home, "KIMI_CODE_NO_AUTO_UPDATE": "1"}
-    return Launch(line.argv, env, files, links_to(person, home, own=OWN), line.left_out)
+    links = links_to(person, home, own=OWN)
+    return launch_of(order.program, ("kimi",), _options(order), env=env, files=files, links=links)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     if order.skip_permissions:
         # --yolo still asks before what it takes for risky.
         yield option("--auto", lost="it asks before it acts")
-    if order.resume:
-        yield option("--session", order.resume, lost="the conversation from before")
-    if order.model:
-        yield option("--model", order.model, lost="the model that the settings name")
+    yield option("--session", order.resume, lost="the conversation from before")
+    yield option("--model", order.model, lost="the model that the settings name")
 
 
 def _settings(order: LaunchOrder, person: Path) -> str:
@@ -99,11 +97,9 @@ TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b"turn.prompt",))
 
 
 READERS: Mapping[str, hooks.Reader] = {
-    **hooks.USUAL,
+    **hooks.WITH_FAILURES,
     "PreToolUse": hooks.tool_start,
-    "PostToolUseFailure": hooks.activity,
     "PermissionResult": hooks.activity,
-    "StopFailure": hooks.failure,
     "Interrupt": hooks.interrupted,
 }
 
@@ -125,5 +121,4 @@ def agent() -> Agent:
         steady_secs=3.0,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )

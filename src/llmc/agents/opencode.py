@@ -9,10 +9,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import command_line, option
+from llmc.agents.command_line import launch_of, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
-from llmc.values import dataclass
+from llmc.values import Value
 
 PLUGIN = """\
 // Sub-agents have sessions of their own, which are left out.
@@ -74,8 +74,7 @@ export const Llmc = async () => {
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Edition:
+class Edition(Value):
     """opencode, or a program that is opencode under another name."""
 
     name: str
@@ -100,10 +99,9 @@ class Edition:
         if order.skip_permissions is False:
             settings["permission"] = {"edit": "ask", "bash": "ask", "webfetch": "ask"}
         files[config] = json.dumps(settings, indent=2)
-        resumed = [option("--session", order.resume, lost="the conversation from before")] if order.resume else []
-        line = command_line(order.program, (self.name,), resumed)
+        resumed = option("--session", order.resume, lost="the conversation from before")
         env = {f"{self.variables}_CONFIG": config, f"{self.variables}_DISABLE_AUTOUPDATE": "1"}
-        return Launch(line.argv, env, files, left_out=line.left_out)
+        return launch_of(order.program, (self.name,), [resumed], env=env, files=files)
 
     def agent(self) -> Agent:
         return Agent(
@@ -116,7 +114,6 @@ class Edition:
             reports_events=True,
             reports_start=True,
             resumes=True,
-            asked_for_help=("",),
             ready_timeout_secs=self.patience_secs,
         )
 

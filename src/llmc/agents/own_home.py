@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 
 def links_to(person: Path, worker: str, *, own: Collection[str]) -> dict[str, str]:
     """Links in the worker's directory to everything that the person has in theirs, but for what is the worker's own."""
     names = sorted(entry.name for entry in person.iterdir()) if person.is_dir() else []
     return {f"{worker}/{name}": str(person / name) for name in names if name not in own}
-
-
-def read_settings(path: Path) -> dict[str, Any]:
-    """The JSON object in this file, to add to."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # none, or with comments in it: the CLI tells the person about what it cannot read
-    return found if isinstance(found, dict) else {}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from glob import escape
-from typing import Any
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
+from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, texts
+from llmc.agents.transcripts import Transcripts, Whereabouts, prompts
 
 EXTENSION = """\
 // It tries again after most failures, with pauses of up to eight seconds, and does not tell extensions that it will.
@@ -50,19 +49,15 @@ export default function (pi) {
 
 def launch(order: LaunchOrder) -> Launch:
     extension = f"{order.settings_dir}/report.ts"
-    line = command_line(order.program, ("pi",), _options(order, extension))
-    files = {extension: REPORT + EXTENSION}
-    return Launch(line.argv, {"PI_SKIP_VERSION_CHECK": "1"}, files, left_out=line.left_out)
+    env, files = {"PI_SKIP_VERSION_CHECK": "1"}, {extension: REPORT + EXTENSION}
+    return launch_of(order.program, ("pi",), _options(order, extension), env=env, files=files)
 
 
 def _options(order: LaunchOrder, extension: str) -> Iterator[CommandOption]:
     yield option("--extension", extension, lost="its reports")
-    if order.resume:
-        yield option("--session", order.resume, lost="the conversation from before")
-    if order.model:
-        yield option("--model", order.model, lost="the model that the settings name")
-    if order.role_prompt:
-        yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
+    yield option("--session", order.resume, lost="the conversation from before")
+    yield option("--model", order.model, lost="the model that the settings name")
+    yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
 
 
 def _pattern(where: Whereabouts) -> str:
@@ -70,14 +65,9 @@ def _pattern(where: Whereabouts) -> str:
     return f"{escape(where.home)}/.pi/agent/sessions/--{escape(project)}--/*.jsonl"
 
 
-def _line(data: Mapping[str, Any]) -> Line | None:
-    said = data.get("message")
-    if not isinstance(said, dict) or said.get("role") != "user":
-        return None
-    return Line(moment(data.get("timestamp")), texts(said.get("content")))
-
-
-TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b'"user"',))
+TRANSCRIPTS = Transcripts(
+    _pattern, prompts("user", "message", "content", kind_at=("message", "role")), marks=(b'"user"',)
+)
 
 
 def agent() -> Agent:
@@ -94,5 +84,4 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-d"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )

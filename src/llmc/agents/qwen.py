@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from glob import escape
 from pathlib import Path
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
-from llmc.agents.command_line import CommandOption, command_line, option
-from llmc.agents.own_home import read_settings
+from llmc.agents.command_line import CommandOption, launch_of, option
+from llmc.agents.json_file import object_in
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Transcripts, Whereabouts, prompts_under
+from llmc.agents.transcripts import Transcripts, Whereabouts, prompts
 
 MACHINE_SETTINGS = Path("/etc/qwen-code/settings.json")
 
 
 def launch(order: LaunchOrder) -> Launch:
     settings = f"{order.settings_dir}/qwen.json"
-    line = command_line(order.program, ("qwen",), _options(order))
     files = {settings: _settings(order), hooks.script_path(order): hooks.SCRIPT}
-    return Launch(line.argv, {"QWEN_CODE_SYSTEM_SETTINGS_PATH": settings}, files, left_out=line.left_out)
+    env = {"QWEN_CODE_SYSTEM_SETTINGS_PATH": settings}
+    return launch_of(order.program, ("qwen",), _options(order), env=env, files=files)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
@@ -30,17 +30,14 @@ def _options(order: LaunchOrder) -> Iterator[CommandOption]:
         yield option("--approval-mode", "yolo", lost="it asks before it acts")
     elif order.skip_permissions is False:
         yield option("--approval-mode", "default", lost="it may act without asking, if its settings say so")
-    if order.resume:
-        yield option("--resume", order.resume, lost="the conversation from before")
-    if order.model:
-        yield option("--model", order.model, lost="the model that the settings name")
-    if order.role_prompt:
-        yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
+    yield option("--resume", order.resume, lost="the conversation from before")
+    yield option("--model", order.model, lost="the model that the settings name")
+    yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
 
 
 def _settings(order: LaunchOrder) -> str:
     """Those of the machine with ours added. Hooks are joined with the person's own, all else comes before theirs."""
-    settings = read_settings(MACHINE_SETTINGS)
+    settings = object_in(MACHINE_SETTINGS)
     machine = settings.get("hooks", {})
     ours = hooks.wired(order, READERS)
     settings["hooks"] = {**machine, **{name: [*machine.get(name, []), *wired] for name, wired in ours.items()}}
@@ -50,11 +47,7 @@ def _settings(order: LaunchOrder) -> str:
     return json.dumps(settings, indent=2)
 
 
-READERS: Mapping[str, hooks.Reader] = {
-    **hooks.USUAL,
-    "PostToolUseFailure": hooks.activity,
-    "StopFailure": hooks.failure,
-}
+READERS = hooks.WITH_FAILURES
 
 
 def _pattern(where: Whereabouts) -> str:
@@ -62,7 +55,7 @@ def _pattern(where: Whereabouts) -> str:
     return f"{escape(where.home)}/.qwen/projects/{project}/chats/*.jsonl"
 
 
-TRANSCRIPTS = Transcripts(_pattern, prompts_under("parts"), marks=(b'"user"',))
+TRANSCRIPTS = Transcripts(_pattern, prompts("user", "message", "parts"), marks=(b'"user"',))
 
 
 def agent() -> Agent:
@@ -79,5 +72,4 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
-        asked_for_help=("",),
     )

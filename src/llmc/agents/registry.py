@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 
 from llmc.agents.base import Agent
-from llmc.agents.custom import described_agent, with_options, with_own_pack
-from llmc.config import AgentOptions, Config
+from llmc.agents.custom import described_agent, with_options
+from llmc.agents.packs import PackError, load_pack
+from llmc.config.sections import BUILT_IN_AGENTS, AgentOptions
+from llmc.config.settings import Config
 from llmc.errors import LlmcError
 
 
@@ -21,20 +25,10 @@ def _made_by(module: str, function: str = "agent") -> Callable[[], Agent]:
     return make
 
 
+ELSEWHERE = {"kilo": ("opencode", "kilo_agent"), "demo": ("demo_agent",)}
+"""Agents that the function `agent` of a module of their own name does not make."""
 BUILT_IN: Mapping[str, Callable[[], Agent]] = {
-    "claude": _made_by("claude"),
-    "codex": _made_by("codex"),
-    "gemini": _made_by("gemini"),
-    "opencode": _made_by("opencode"),
-    "qwen": _made_by("qwen"),
-    "copilot": _made_by("copilot"),
-    "kimi": _made_by("kimi"),
-    "kilo": _made_by("opencode", "kilo_agent"),
-    "pi": _made_by("pi"),
-    "cline": _made_by("cline"),
-    "aider": _made_by("aider"),
-    "shell": _made_by("shell"),
-    "demo": _made_by("demo_agent"),
+    name: _made_by(*ELSEWHERE.get(name, (name,))) for name in BUILT_IN_AGENTS
 }
 
 
@@ -46,7 +40,9 @@ def agent_named(name: str, config: Config | None, packs: str) -> Agent:
     described = config.agents if config is not None else {}
     options: AgentOptions | None = described.get(name)
     if name in BUILT_IN:
-        built_in = with_own_pack(BUILT_IN[name](), packs)
+        built_in = BUILT_IN[name]()
+        with suppress(PackError):  # a broken pack of the user's must not stop the work: `llmc doctor` tells
+            built_in = replace(built_in, pack=load_pack(built_in.pack.name, packs))
         return with_options(built_in, options, packs) if options is not None else built_in
     if options is not None:
         return described_agent(name, options, packs)

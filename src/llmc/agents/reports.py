@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from llmc.core.delivery.digest import told_digest
+from llmc.core.delivery.texts import told_digest
 from llmc.model import Worker
-from llmc.values import dataclass
+from llmc.values import Value
 
 KINDS = frozenset(
     (
@@ -27,8 +27,7 @@ SAID_IN = ("text", "last_message", "command", "tool", "message", "reason")
 """The keys that may hold the words of a report, the first that does counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Value):
     kind: str
     text: str = ""
     sha256: str = ""

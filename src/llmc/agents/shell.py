@@ -19,4 +19,5 @@ def agent() -> Agent:
         clear="",
         interrupt_keys=("C-c",),
         exit_keys=("C-c", "C-d"),
+        asked_for_help=(),
     )

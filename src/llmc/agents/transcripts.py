@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from glob import glob
 from typing import Any
 
-from llmc.core.delivery.digest import told_digest
-from llmc.values import dataclass
+from llmc.core.delivery.texts import told_digest
+from llmc.values import Value
 
 BLOCK = 256 * 1024
 MOST_BYTES = 8 * 1024 * 1024
 """From the end. What lies further back is not about now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Whereabouts:
+class Whereabouts(Value):
     """Of the worker whose transcript is meant."""
 
     home: str
@@ -27,8 +26,7 @@ class Whereabouts:
     settings_dir: str
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Value):
     """What one line says that is of use to us."""
 
     at_unix: float
@@ -37,8 +35,7 @@ class Line:
     """What the agent does from then on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Transcripts:
+class Transcripts(Value):
     pattern: Callable[[Whereabouts], str]
     """Where the files of a worker are, with wildcards."""
     read: Callable[[Mapping[str, Any]], Line | None]
@@ -133,13 +130,18 @@ def _lines_backwards(path: str) -> Iterator[bytes]:
             yield rest
 
 
-def prompts_under(key: str) -> Callable[[Mapping[str, Any]], Line | None]:
-    """Reads lines of the form that Claude Code has, and Qwen Code with another key: a message of the type `user`."""
+def part_of(data: Any, path: Iterable[str]) -> Any:  # noqa: ANN401 - that is what JSON is
+    """What stands under these names, one inside the other; None where there is nothing."""
+    for name in path:
+        data = data.get(name) if isinstance(data, dict) else None
+    return data
+
+
+def prompts(kind: str, *path: str, kind_at: Iterable[str] = ("type",)) -> Callable[[Mapping[str, Any]], Line | None]:
+    """Reads lines of this kind, with what was said to the agent under the path."""
 
     def line(data: Mapping[str, Any]) -> Line | None:
-        said = data.get("message")
-        if data.get("type") != "user" or not isinstance(said, dict):
-            return None
-        return Line(moment(data.get("timestamp")), texts(said.get(key)))
+        said = part_of(data, path) if part_of(data, kind_at) == kind else None
+        return Line(moment(data.get("timestamp")), texts(said)) if said is not None else None
 
     return line

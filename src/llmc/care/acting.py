@@ -26,7 +26,7 @@ def acting_for(site: Site, name: str, *, looks_only: bool = False) -> Iterator[W
 
         with suppress(LlmcError):  # `llmc status` and the doctor tell what is left, and an accept refuses for it
             settle_landings_if_free(site)
-    with site.acting_for(name):
+    with site.lock_of(name), site.git.operation:
         yield catch_up(site, name)
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from llmc.agents.reports import Report
 from llmc.core.display import one_line
 from llmc.core.screen.assessment import Assessment
-from llmc.host.atomic import write_atomically
-from llmc.store.own_directory import make_own_directory
+from llmc.host.files import make_own_directory, write_atomically
 from llmc.store.snapshot import told_state
 
 BY_REPORT = {

@@ -9,13 +9,13 @@ from llmc.care.up_to_date import Rebases, bring_up_to_date
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import MergeWork
 from llmc.core.lifecycle.transitions.shared import awaits
+from llmc.host.locks import is_held
 from llmc.model import Session, Worker
 from llmc.observe.reports import has_reports
 from llmc.perform.notices import tell
 from llmc.perform.steps import settle
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
-from llmc.store.lock import is_held
 
 REPORTS_AT_ONCE = 500
 """Then it is somebody else's turn: a flood from one worker keeps nobody waiting."""

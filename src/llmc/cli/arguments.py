@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentTypeError
 
 MOST_LINES = 1_000_000
+MOST_LOOKS = 1000
 
 
 def some_path(text: str) -> str:
@@ -34,9 +35,7 @@ def some_tree(text: str) -> str:
 
 
 def some_lines(text: str) -> int:
-    if not text.isdecimal() or len(text) > len(str(MOST_LINES)) or not 1 <= int(text) <= MOST_LINES:
-        raise _wrong(f"it must be a number from 1 to {MOST_LINES}")
-    return int(text)
+    return _count(text, MOST_LINES)
 
 
 def some_line(text: str) -> str:
@@ -56,9 +55,7 @@ def some_seconds(text: str) -> float:
 
 
 def some_looks(text: str) -> int:
-    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= 1000:
-        raise _wrong("it must be a number from 1 to 1000")
-    return int(text)
+    return _count(text, MOST_LOOKS)
 
 
 def some_cursor(text: str) -> tuple[int, int]:
@@ -66,6 +63,12 @@ def some_cursor(text: str) -> tuple[int, int]:
     if not comma or not (column.isdecimal() and row.isdecimal()) or len(text) > 20:
         raise _wrong("it must be a column and a row, such as 2,17")
     return int(column), int(row)
+
+
+def _count(text: str, most: int) -> int:
+    if not text.isdecimal() or len(text) > len(str(most)) or not 1 <= int(text) <= most:
+        raise _wrong(f"it must be a number from 1 to {most}")
+    return int(text)
 
 
 def _wrong(why: str) -> ArgumentTypeError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from llmc.cli.arguments import some_lines
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,12 +22,8 @@ class Word:
         self.options = options
 
 
-def no_parts() -> tuple[Command, ...]:
-    return ()
-
-
 class Command:
-    __slots__ = ("_parts", "about", "answers", "codes", "examples", "name", "summary", "words")
+    __slots__ = ("about", "answers", "codes", "examples", "name", "parts", "summary", "words")
 
     def __init__(
         self,
@@ -35,7 +33,7 @@ class Command:
         words: tuple[Word, ...] = (),
         *,
         answers: bool = True,
-        parts: Callable[[], tuple[Command, ...]] = no_parts,
+        parts: Callable[[], tuple[Command, ...]] | None = None,
         about: str = "",
         codes: tuple[str, ...] = FAILS,
     ) -> None:
@@ -48,12 +46,8 @@ class Command:
         self.answers = answers
         self.about = about
         self.codes = codes
-        self._parts = parts
-
-    @property
-    def parts(self) -> tuple[Command, ...]:
+        self.parts = parts
         """The commands of a group: `llmc pty classify`."""
-        return self._parts()
 
 
 def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argparse as it is
@@ -62,6 +56,16 @@ def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argpa
 
 def flag(*names: str, text: str) -> Word:
     return Word(names, {"action": "store_true", "help": text})
+
+
+def value(name: str, stands_for: str, takes: Callable[[str], object], text: str, **more: Any) -> Word:  # noqa: ANN401
+    """A word that stands for something else, or an option that has one behind it."""
+    return Word((name,), {"metavar": stands_for, "type": takes, "help": text, **more})
+
+
+def lines(usual: int, stands_for: str = "N") -> Word:
+    text = f"how many (default {usual})"
+    return Word(("-n", "--lines"), {"metavar": stands_for, "type": some_lines, "default": usual, "help": text})
 
 
 FOLLOW = flag("--follow", "-f", text="go on as more comes")

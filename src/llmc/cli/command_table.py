@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text, some_tree
-from llmc.cli.command import FAILS, FOLLOW, Command, flag, word
+from llmc.cli.arguments import some_name, some_path, some_seconds, some_text, some_tree
+from llmc.cli.command import FAILS, FOLLOW, Command, flag, lines, value, word
 
 SENDS = (
     "1 undelivered: nothing was sent, or the command was refused",
     "4 delivery unknown: look with `llmc peek` before you send it again",
 )
 
-WORKER = word("worker", metavar="WORKER", type=some_name, help="the worker's name")
-MAYBE_WORKER = word("worker", metavar="WORKER", nargs="?", type=some_name, help="the worker's name")
+WORKER = value("worker", "WORKER", some_name, "the worker's name")
+MAYBE_WORKER = value("worker", "WORKER", some_name, "the worker's name", nargs="?")
 YES = flag("--yes", "-y", text="do not ask")
-NAMES = word("names", metavar="WORKER", nargs="*", type=some_name, help="the workers' names")
+NAMES = value("names", "WORKER", some_name, "the workers' names", nargs="*")
 EVERYBODY = flag("--all", text="every worker")
 
 
@@ -30,7 +30,7 @@ COMMANDS = (
         ("llmc demo", "llmc demo --keep --speed 2"),
         (
             flag("--keep", text="keep the sample repository and the root afterwards"),
-            word("--speed", type=float, default=1.0, metavar="N", help="N times as fast (default 1)"),
+            value("--speed", "N", float, "N times as fast (default 1)", default=1.0),
         ),
         answers=False,
         about="Everything happens in a temporary directory, which is removed at the end.",
@@ -40,15 +40,13 @@ COMMANDS = (
         "make an LLMC root for a repository",
         ("llmc init", "llmc init --source ~/code/shop --target ~/llmc --branch main"),
         (
-            word("--source", metavar="PATH", type=some_path, help="the repository (default: the one around you)"),
-            word(
-                "--target", metavar="PATH", type=some_path, help="the new root (default: --root, LLMC_ROOT or ~/llmc)"
-            ),
-            word(
+            value("--source", "PATH", some_path, "the repository (default: the one around you)"),
+            value("--target", "PATH", some_path, "the new root (default: --root, LLMC_ROOT or ~/llmc)"),
+            value(
                 "--branch",
-                metavar="B",
-                type=some_name,
-                help="the branch that work lands on (default: the main one, else the one that is checked out)",
+                "B",
+                some_name,
+                "the branch that work lands on (default: the main one, else the one that is checked out)",
             ),
             flag("--force", text="use a directory that has other files in it"),
         ),
@@ -61,15 +59,15 @@ COMMANDS = (
         ("llmc add adam", "llmc add baker --agent codex --model gpt-5"),
         (
             word("name", metavar="NAME", help="letters, digits, - and _"),
-            word(
+            value(
                 "--agent",
-                metavar="A",
-                type=some_name,
-                help="claude, codex, gemini, opencode, qwen, copilot, kimi, kilo, pi, cline, aider, shell, demo, or one"
+                "A",
+                some_name,
+                "claude, codex, gemini, opencode, qwen, copilot, kimi, kilo, pi, cline, aider, shell, demo, or one"
                 " of your own (default: defaults.agent of the settings, which is claude)",
             ),
-            word("--model", metavar="M", type=some_text, help="the model that the agent uses"),
-            word("--role-prompt", metavar="P", type=some_text, help="what the agent is told about its role"),
+            value("--model", "M", some_text, "the model that the agent uses"),
+            value("--role-prompt", "P", some_text, "what the agent is told about its role"),
             flag("--exclude-from-pool", text="only gets the tasks that name it: `llmc start --worker NAME`"),
         ),
         about="A running daemon brings it up at once, otherwise `llmc up` does.",
@@ -79,7 +77,7 @@ COMMANDS = (
         "remove workers; unmerged work is kept in a backup",
         ("llmc nuke adam", "llmc nuke --all --yes"),
         (
-            word("names", metavar="NAME", nargs="*", type=some_name, help="the workers"),
+            value("names", "NAME", some_name, "the workers", nargs="*"),
             flag("--all", text="every worker"),
             YES,
         ),
@@ -132,13 +130,7 @@ COMMANDS = (
         (
             NAMES,
             EVERYBODY,
-            word(
-                "--within",
-                metavar="SECS",
-                type=some_seconds,
-                default=10.0,
-                help="how long the agent may take to stop (default 10)",
-            ),
+            value("--within", "SECS", some_seconds, "how long the agent may take to stop (default 10)", default=10.0),
             flag("--force", text="end an agent that does not stop in time, and start it again"),
         ),
         about="Presses the agent's own key (Esc for most), never where no turn runs, and says what shows that the turn "
@@ -167,18 +159,11 @@ COMMANDS = (
         ),
         (
             word("source", metavar="TEXT", nargs="?", help="the task; - reads it from standard input"),
-            word("--worker", metavar="W", type=some_name, help="this worker (default: the longest idle one)"),
+            value("--worker", "W", some_name, "this worker (default: the longest idle one)"),
             word("--prompt", metavar="T", help="the task"),
-            word("--prompt-file", metavar="F", type=some_path, help="the task is in this file"),
-            word("--template", metavar="NAME", type=some_name, help="the task is ROOT/templates/NAME.md"),
-            word(
-                "--set",
-                metavar="K=V",
-                type=some_text,
-                action="append",
-                default=[],
-                help="fill in {K} of the template",
-            ),
+            value("--prompt-file", "F", some_path, "the task is in this file"),
+            value("--template", "NAME", some_name, "the task is ROOT/templates/NAME.md"),
+            value("--set", "K=V", some_text, "fill in {K} of the template", action="append", default=[]),
             flag("--wait", text="wait until the worker needs you or has finished"),
         ),
         about="Without a text your editor opens (VISUAL, EDITOR). The answer is a receipt: delivered, queued, "
@@ -192,7 +177,7 @@ COMMANDS = (
         (
             WORKER,
             word("text", metavar="TEXT", nargs="?", help="the text, or - for standard input"),
-            word("--file", metavar="F", type=some_path, help="the text is in this file"),
+            value("--file", "F", some_path, "the text is in this file"),
             flag("--wait", text="wait until the worker needs you or has finished"),
         ),
         about="Without a text your editor opens (VISUAL, EDITOR). The answer is a receipt: delivered, queued (the "
@@ -206,11 +191,11 @@ COMMANDS = (
         (
             WORKER,
             word("choice", metavar="CHOICE", help="yes, no, the number or the words of an option, or your own text"),
-            word(
+            value(
                 "--dialog",
-                metavar="ID",
-                type=some_name,
-                help="only if this dialog is still the open one (`asked.id` in `llmc status --json`)",
+                "ID",
+                some_name,
+                "only if this dialog is still the open one (`asked.id` in `llmc status --json`)",
             ),
         ),
         about="`llmc status` says what is asked, `llmc peek WORKER` shows the dialog. The option is found by its "
@@ -230,7 +215,7 @@ COMMANDS = (
         "peek",
         "the last lines of a worker's terminal",
         ("llmc peek adam -n 20",),
-        (WORKER, word("-n", "--lines", type=some_lines, default=40, metavar="LINES", help="how many (default 40)")),
+        (WORKER, lines(40, "LINES")),
     ),
     Command(
         "review",
@@ -256,7 +241,7 @@ COMMANDS = (
             word(
                 "words", metavar="[WORKER] MESSAGE", nargs="*", help="the worker (default: last reviewed), the feedback"
             ),
-            word("--file", metavar="F", type=some_path, help="the feedback is in this file"),
+            value("--file", "F", some_path, "the feedback is in this file"),
         ),
         about="The agent keeps its context and gets the diff with it; the work comes back for review when it has "
         "committed again. Without feedback your editor opens (VISUAL, EDITOR).",
@@ -267,10 +252,10 @@ COMMANDS = (
         "merge the reviewed work as one commit",
         ("llmc accept", 'llmc accept baker --message "Add profile page"', "llmc accept adam baker --dry-run"),
         (
-            word("names", metavar="WORKER", nargs="*", type=some_name, help="the workers (default: the last reviewed)"),
+            value("names", "WORKER", some_name, "the workers (default: the last reviewed)", nargs="*"),
             word("--message", "-m", metavar="M", help="the commit's message"),
             flag("--changed", text="also where the work has changed since its review"),
-            word("--tree", metavar="SHA", type=some_tree, help="only this very tree, as `review --json` names it"),
+            value("--tree", "SHA", some_tree, "only this very tree, as `review --json` names it"),
             flag("--dry-run", "-n", text="show every step with what it would do, and change nothing"),
         ),
         about="Rebases, runs the checks of repo.validate, makes one commit with a clean message, moves your branch "
@@ -310,7 +295,7 @@ COMMANDS = (
         (
             MAYBE_WORKER,
             flag("--list", text="only list them"),
-            word("--backup", metavar="REF", type=some_name, help="this one; the end of its name will do"),
+            value("--backup", "REF", some_name, "this one; the end of its name will do"),
             YES,
         ),
         about="With a worker, its newest backup that differs from what it has now is put back, and what it has now is "
@@ -327,17 +312,13 @@ COMMANDS = (
         "events",
         "the log of what happened",
         ("llmc events", "llmc events adam --follow"),
-        (
-            MAYBE_WORKER,
-            FOLLOW,
-            word("-n", "--lines", type=some_lines, default=50, metavar="N", help="how many (default 50)"),
-        ),
+        (MAYBE_WORKER, FOLLOW, lines(50)),
     ),
     Command(
         "logs",
         "a worker's log file, lines of JSON",
         ("llmc logs adam --follow",),
-        (WORKER, FOLLOW, word("-n", "--lines", type=some_lines, default=50, metavar="N", help="how many (default 50)")),
+        (WORKER, FOLLOW, lines(50)),
         about="`llmc events WORKER` tells the same in words.",
     ),
     Command(
@@ -367,8 +348,8 @@ COMMANDS = (
         ("llmc config get repo.branch", "llmc config set policy.autonomy assist", "llmc config check"),
         (
             word("action", choices=("get", "set", "path", "check"), nargs="?", default="check", help="default: check"),
-            word("key", nargs="?", metavar="K", type=some_text, help="such as defaults.model or workers.adam.model"),
-            word("value", nargs="?", metavar="V", type=some_text, help="the new value"),
+            value("key", "K", some_text, "such as defaults.model or workers.adam.model", nargs="?"),
+            value("value", "V", some_text, "the new value", nargs="?"),
         ),
         about="docs/configuration.md lists every key. Without words it checks the whole file.",
     ),

@@ -44,16 +44,13 @@ def make_script(shell: str) -> str:
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
 
 
-def _names() -> str:
-    return " ".join(command.name for command in COMMANDS)
-
-
 def _options(command: Command) -> list[str]:
-    words = [word for one in (command, *command.parts) for word in one.words]
+    inner = command.parts() if command.parts is not None else ()
+    words = [word for one in (command, *inner) for word in one.words]
     named = [name for word in words for name in word.names if name.startswith("--")]
     choices = [choice for word in words for choice in word.options.get("choices", ())]
-    parts = [part.name for part in command.parts]
-    answers = any(one.answers for one in (command, *command.parts))
+    parts = [part.name for part in inner]
+    answers = any(one.answers for one in (command, *inner))
     return [*parts, *dict.fromkeys(named), *choices, *(["--json"] if answers else []), "--help"]
 
 
@@ -62,19 +59,17 @@ def _takes_worker(command: Command) -> bool:
 
 
 def _bash() -> str:
-    lines = []
-    for command in COMMANDS:
-        workers = f" $({WORKERS})" if _takes_worker(command) else ""
-        lines.append(f'        {command.name}) words="{" ".join(_options(command))}{workers}";;')
-    return BASH.format(names=_names(), cases="\n".join(lines))
+    return _of_cases(BASH, '{name}) words="{words}";;', f" $({WORKERS})")
 
 
 def _zsh() -> str:
-    lines = []
-    for command in COMMANDS:
-        workers = f' ${{(f)"$({WORKERS})"}}' if _takes_worker(command) else ""
-        lines.append(f"        {command.name}) compadd -- {' '.join(_options(command))}{workers};;")
-    return ZSH.format(names=_names(), cases="\n".join(lines))
+    return _of_cases(ZSH, "{name}) compadd -- {words};;", f' ${{(f)"$({WORKERS})"}}')
+
+
+def _of_cases(script: str, case: str, workers: str) -> str:
+    words = {one.name: " ".join(_options(one)) + (workers if _takes_worker(one) else "") for one in COMMANDS}
+    cases = (f"        {case.format(name=name, words=words[name])}" for name in words)
+    return script.format(names=" ".join(words), cases="\n".join(cases))
 
 
 def _fish() -> str:

@@ -72,9 +72,9 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     words = _status_words(argv)
     if words is None:
         return _quick_pty_answer(argv)
-    from llmc.cli.columns import terminal_columns
     from llmc.commands.status import status_document, status_short, status_text
     from llmc.core.display import plain
+    from llmc.host import terminal_columns
     from llmc.root import find_root, here
 
     given, form = words

@@ -8,8 +8,8 @@ from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatt
 
 from llmc import __version__
 from llmc.cli.arguments import some_path
-from llmc.cli.columns import terminal_columns
 from llmc.cli.command_table import COMMANDS
+from llmc.host import terminal_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,17 +83,26 @@ class CommandParser(Parser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401
         command = self._command
-        about = "\n\n".join(filter(None, (command.summary, _filled(command.about))))
-        super().__init__(description=about, epilog=_epilog(command), formatter_class=Help, **self._options)
+        super().__init__(formatter_class=Help, **self._options)
         self.set_defaults(verb=self._group + command.name)
         self.add_argument("--root", metavar="DIR", type=some_path, default=SUPPRESS, help=SUPPRESS)
         if command.answers:
             self.add_argument("--json", action="store_true", help="answer as JSON")
         for word in command.words:
             self.add_argument(*word.names, **word.options)
-        if command.parts:
-            _list_commands(self, command.parts, f"{command.name}_")
+        if command.parts is not None:
+            _list_commands(self, command.parts(), f"{command.name}_")
         return super().parse_known_args(args, namespace)
+
+    def format_help(self) -> str:
+        """Only here is it worked out what there is to tell: most people who type a command want it to run."""
+        from textwrap import fill
+
+        command = self._command
+        self.description = "\n\n".join(filter(None, (command.summary, fill(command.about, COLUMNS))))
+        codes, examples = (_indented(lines) for lines in (("0 done", *command.codes), command.examples))
+        self.epilog = f"exit codes:\n{codes}\n\nexample:\n{examples}"
+        return super().format_help()
 
 
 def make_parser(prog: str = "llmc") -> ArgumentParser:
@@ -116,17 +125,6 @@ def _list_commands(parser: Parser, commands: Iterable[Command], group: str = "")
     verbs = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=CommandParser)
     for command in commands:
         verbs.add_parser(command.name, help=command.summary, command=command, group=group)
-
-
-def _filled(text: str) -> str:
-    from textwrap import fill
-
-    return fill(text, COLUMNS)
-
-
-def _epilog(command: Command) -> str:
-    codes, examples = (_indented(lines) for lines in (("0 done", *command.codes), command.examples))
-    return f"exit codes:\n{codes}\n\nexample:\n{examples}"
 
 
 def _indented(lines: tuple[str, ...]) -> str:

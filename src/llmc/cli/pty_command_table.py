@@ -5,18 +5,17 @@ from __future__ import annotations
 from llmc.cli.arguments import (
     some_cursor,
     some_line,
-    some_lines,
     some_looks,
     some_name,
     some_path,
     some_seconds,
     some_text,
 )
-from llmc.cli.command import FOLLOW, Command, flag, word
+from llmc.cli.command import FOLLOW, Command, flag, lines, value, word
 
-TERMINAL = word("id", metavar="ID", type=some_name, help="the terminal's name")
-CLI = word("--cli", metavar="C", type=some_name, help="what runs in it: claude, codex, bash, ...")
-TERMINAL_NAME = word("--name", metavar="N", type=some_text, help="its name (default: made from the directory)")
+TERMINAL = value("id", "ID", some_name, "the terminal's name")
+CLI = value("--cli", "C", some_name, "what runs in it: claude, codex, bash, ...")
+TERMINAL_NAME = value("--name", "N", some_text, "its name (default: made from the directory)")
 
 PTY = (
     Command(
@@ -24,10 +23,10 @@ PTY = (
         "open a terminal in a directory: in the tmux that you are in, else in LLMC's own",
         ("llmc pty create ~/code/shop", "llmc pty create . --cli claude", "llmc pty create . --command 'make test'"),
         (
-            word("directory", metavar="DIR", type=some_path, help="where it begins"),
+            value("directory", "DIR", some_path, "where it begins"),
             TERMINAL_NAME,
             CLI,
-            word("--command", metavar="CMD", type=some_line, help="typed into its shell"),
+            value("--command", "CMD", some_line, "typed into its shell"),
         ),
     ),
     Command(
@@ -35,7 +34,7 @@ PTY = (
         "watch a window that is there already; closing it stays up to you",
         ("llmc pty adopt", "llmc pty adopt work:2 --name build"),
         (
-            word("target", metavar="TARGET", nargs="?", type=some_name, help="as tmux has it (default: where you are)"),
+            value("target", "TARGET", some_name, "as tmux has it (default: where you are)", nargs="?"),
             TERMINAL_NAME,
             CLI,
         ),
@@ -53,15 +52,8 @@ PTY = (
         "watch the terminals: keeps the status current and calls you",
         ("llmc pty watch --detach", "llmc pty watch --interval 2 --stable 2", "llmc pty watch --stop"),
         (
-            word(
-                "--interval", metavar="S", type=some_seconds, default=5.0, help="between two safety looks (default 5)"
-            ),
-            word(
-                "--stable",
-                metavar="N",
-                type=some_looks,
-                help="unchanged looks until a screen counts (default: as its pack says)",
-            ),
+            value("--interval", "S", some_seconds, "between two safety looks (default 5)", default=5.0),
+            value("--stable", "N", some_looks, "unchanged looks until a screen counts (default: as its pack says)"),
             flag("--once", text="look once, show the result and end"),
             flag("--detach", "-d", text="in the background"),
             flag("--stop", text="end the watcher that runs"),
@@ -77,11 +69,7 @@ PTY = (
         "tail",
         "how a terminal came to be in its state, from the cache",
         ("llmc pty tail shop", "llmc pty tail shop --follow"),
-        (
-            TERMINAL,
-            FOLLOW,
-            word("-n", "--lines", type=some_lines, default=20, metavar="N", help="how many (default 20)"),
-        ),
+        (TERMINAL, FOLLOW, lines(20)),
     ),
     Command(
         "statusline",
@@ -97,11 +85,11 @@ PTY = (
             "llmc pty classify --cli codex screen.txt --title 'demo' --command node --json",
         ),
         (
-            word("file", metavar="FILE", nargs="?", default="-", type=some_path, help="the screen (default: -, stdin)"),
-            word("--cli", metavar="C", type=some_name, help="its pack (default: the one of --command)"),
+            value("file", "FILE", some_path, "the screen (default: -, stdin)", nargs="?", default="-"),
+            value("--cli", "C", some_name, "its pack (default: the one of --command)"),
             word("--title", metavar="T", default="", help="the title of the terminal"),
             word("--command", metavar="CMD", default="", help="the process in the foreground"),
-            word("--cursor", metavar="X,Y", type=some_cursor, help="where the cursor is, counted from 0"),
+            value("--cursor", "X,Y", some_cursor, "where the cursor is, counted from 0"),
         ),
     ),
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from llmc.cli.columns import terminal_columns
 from llmc.cli.json_text import as_json
 from llmc.commands.shared.result import Result
 from llmc.core.display import plain
+from llmc.host import terminal_columns
 
 
 def show_result(result: Result, *, want_json: bool) -> int:

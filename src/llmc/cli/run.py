@@ -21,24 +21,20 @@ FIRST = "`llmc demo` shows the whole story, `llmc init` begins with your reposit
 def run(argv: list[str]) -> int:
     """Whoever only asks for help does not wait for what results and failures need: they are imported late."""
     try:
-        return _run(argv)
+        if not argv:
+            from llmc.errors import InvalidUsageError
+
+            raise InvalidUsageError("no command was given", FIRST)
+        args = make_parser(_own_name()).parse_args(argv)
+        from llmc.cli.render import show_result
+
+        return show_result(_result(args), want_json=_has(args, "json"))
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
     except (Exception, KeyboardInterrupt) as failure:
         from llmc.cli.failures import tell
 
         return tell(failure)
-
-
-def _run(argv: list[str]) -> int:
-    if not argv:
-        from llmc.errors import InvalidUsageError
-
-        raise InvalidUsageError("no command was given", FIRST)
-    args = make_parser(_own_name()).parse_args(argv)
-    from llmc.cli.render import show_result
-
-    return show_result(_result(args), want_json=_has(args, "json"))
 
 
 def _own_name() -> str:

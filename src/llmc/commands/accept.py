@@ -11,7 +11,7 @@ from llmc.care.acting import acting_for, newest_tip
 from llmc.care.up_to_date import bring_all_up_to_date
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.which_workers import reviewed_or_named
-from llmc.core.delivery.text_limits import check_text
+from llmc.core.delivery.texts import check_text
 from llmc.core.landing.commit_message import first_line
 from llmc.core.landing.plan import AcceptPlan, MakeCommit
 from llmc.core.lifecycle import events as ev

@@ -9,7 +9,7 @@ from llmc.app import App
 from llmc.care.acting import acting_for
 from llmc.commands.shared.receipts import receipt_result
 from llmc.commands.shared.result import Result
-from llmc.core.delivery.text_limits import check_text
+from llmc.core.delivery.texts import check_text
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import StartSession
 from llmc.core.lifecycle.transitions.shared import awaits

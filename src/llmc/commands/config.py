@@ -8,9 +8,9 @@ from argparse import Namespace
 from llmc.agents.packs import broken_packs
 from llmc.app import App
 from llmc.commands.shared.result import Result
-from llmc.config import Config, load_config
 from llmc.config.keys import split_key
-from llmc.config.settings import find_option
+from llmc.config.load import load_config
+from llmc.config.settings import Config, find_option
 from llmc.errors import InvalidUsageError
 from llmc.root import Root
 from llmc.store.config_file import get_value, set_value
@@ -40,8 +40,7 @@ def _check_words(args: Namespace) -> None:
 
 
 def _check_packs(root: Root, config: Config) -> None:
-    named = [options.pack for options in config.agents.values() if options.pack]
-    for wrong in broken_packs(root.packs, named):
+    for wrong in broken_packs(root.packs, config.agents.values()):
         raise wrong
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
-from llmc.host.processes import end_tree, wait_for_end
+from llmc.host.processes import ask_to_end, end_tree, kill, wait_for_end
 from llmc.model import Turn, Worker
 from llmc.perform.sessions import end_strays
 from llmc.perform.steps import stop_agent
@@ -85,12 +82,10 @@ def _agreed(app: App, busy: list[str], args: Namespace) -> bool:
 def _end_daemon(pid: int, *, force: bool) -> None:
     if not pid:  # the number that stands for all processes of this group
         raise LlmcError("the daemon is just starting or ending", "try again in a moment")
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGTERM)
+    ask_to_end([pid])
     if wait_for_end([pid], AT_ONCE_SECS):
         return
     if force:  # the record says what it was doing, and whoever comes next goes on from there
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+        kill([pid])
     if not wait_for_end([pid], DAEMON_SECS):
         raise LlmcError(f"the daemon (pid {pid}) does not end", "`llmc down --force` ends it in the middle of its work")

@@ -12,6 +12,7 @@ from llmc.core.display import one_line
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
+from llmc.store.json_values import json_object
 
 WAIT_SECS = 2.0
 
@@ -24,7 +25,7 @@ def run(app: App, args: Namespace) -> Result:
     if args.follow:
         _follow(app, site, args, found)
     text = "\n".join(_line(event) for event in found) or "nothing has happened yet"
-    return Result(text, [_data(event) for event in found])
+    return Result(text, [json_object(event) for event in found])
 
 
 def _refuse_never_heard_of(site: Site, name: str) -> None:
@@ -40,7 +41,7 @@ def _follow(app: App, site: Site, args: Namespace, found: list[LoggedEvent]) -> 
     last = 0
     while True:
         for event in found:
-            app.console.print(json.dumps(_data(event)) if args.json else _line(event))
+            app.console.print(json.dumps(json_object(event)) if args.json else _line(event))
             last = event.id
         wait_for_change(watch, WAIT_SECS)
         found = site.ledger.events.recent(args.worker, after_id=last, limit=1000)
@@ -55,8 +56,3 @@ def _line(event: LoggedEvent) -> str:
         moves.append(f"session {event.session_before} → {event.session_after}")
     said = " ".join(part for part in (", ".join(moves), one_line(event.detail, 100)) if part)
     return f"{at}  {event.worker:<10} {event.signal or event.kind:<18} {said}".rstrip()
-
-
-def _data(event: LoggedEvent) -> dict[str, object]:
-    fields = {key: getattr(event, key) for key in event.__slots__}
-    return {**fields, "data": dict(event.data)}

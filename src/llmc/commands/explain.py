@@ -26,7 +26,7 @@ from llmc.perform.landing import KIND as LANDING
 from llmc.perform.programs import known_program
 from llmc.perform.sessions import left_out
 from llmc.site import Site
-from llmc.store.patrol_file import read_report
+from llmc.store.snapshot import read_patrol
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -38,7 +38,7 @@ def run(app: App, args: Namespace) -> Result:
     moves = outlook(worker, now, policy)
     wrong = all_troubles(site, site.ledger.load()).get(worker.name, ())
     bundle = latest_bundle(site.root, worker.name)
-    missed = read_report(site.root.patrol_file).get("counts") or {}
+    missed = read_patrol(site.root.patrol_file).get("counts") or {}
     attention = _attention(site, worker)
     program = known_program(site.host, site.root, site.agent_of(worker))
     without = left_out(site, worker, program) if program is not None else ()

@@ -8,16 +8,17 @@ from pathlib import Path
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
-from llmc.config import CLI_AGENTS, parse_config
+from llmc.config.load import parse_config
+from llmc.config.sections import CLI_AGENTS
 from llmc.errors import LlmcError
 from llmc.git.clone import clone_source
 from llmc.git.repository import common_dir, default_branch, is_bare, toplevel
 from llmc.git.runner import Git
-from llmc.host.atomic import write_atomically
 from llmc.host.base import Host
+from llmc.host.files import write_atomically
+from llmc.host.locks import FileLock
 from llmc.root import Root
 from llmc.store.config_file import default_config_text
-from llmc.store.lock import FileLock
 from llmc.store.state_file import StateFile
 from llmc.tmux.server import Tmux
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from llmc.app import App
 from llmc.care.acting import newest_tip
 from llmc.commands.shared.losses import find_loss, note_of_foreign
+from llmc.commands.shared.receipts import unless_refused
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.which_workers import named_workers
 from llmc.core.lifecycle import events as ev
@@ -32,10 +33,8 @@ def _nuke(app: App, site: Site, names: list[str]) -> Result:
     foreign = "".join(note_of_foreign(site, site.worker(name)) for name in names)
     site.panes()
     for name in names:
-        with site.acting_for(name):
-            settled = decide_and_run(site, name, ev.RemovalAsked(site.now()), tip)
-        if settled.refusal is not None:
-            raise settled.refusal
+        with site.lock_of(name):
+            unless_refused(decide_and_run(site, name, ev.RemovalAsked(site.now()), tip))
     return Result(_told(names, losing, gone) + foreign, {"removed": names, "not_kept": gone})
 
 

@@ -17,7 +17,8 @@ from llmc.errors import LlmcError
 from llmc.observe.overview import glance, unexpected
 from llmc.perform.steps import settle
 from llmc.site import Site
-from llmc.store.patrol_file import plain_report, read_report
+from llmc.store.patrol_file import plain_report
+from llmc.store.snapshot import read_patrol
 
 ANSWERED_WITHIN_SECS = 60.0
 LOOK_EVERY_SECS = 0.05
@@ -37,7 +38,7 @@ def _patrol(site: Site) -> PatrolReport:
     for name, kinds in unexpected(state, glance(site, state), site.ledger.policy_of).items():
         before = site.worker(name)
         patrol.cared_for[name] = (kinds, before)
-        with site.acting_for(name):
+        with site.lock_of(name):
             catch_up(site, name)
             settle(site, name)
         patrol.was_cared_for(name, site.worker(name))
@@ -48,12 +49,12 @@ def _ask_daemon(site: Site) -> dict[str, Any] | None:
     """None when no daemon runs, or the one that was asked has ended without an answer."""
     if running_daemon(site.root) is None:
         return None
-    began, before = site.now(), read_report(site.root.patrol_file)
+    began, before = site.now(), read_patrol(site.root.patrol_file)
     request = Path(site.root.patrol_request)
     request.touch()
     until = time.monotonic() + ANSWERED_WITHIN_SECS
     while time.monotonic() < until:
-        report = read_report(site.root.patrol_file)
+        report = read_patrol(site.root.patrol_file)
         # The time of the one before may be of a clock that was set back since.
         if report != before and report.get("last_run_unix", 0.0) >= began:
             return report

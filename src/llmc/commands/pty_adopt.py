@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.pty_place import place_of
+from llmc.commands.shared.pty_place import place_data, place_of
 from llmc.commands.shared.result import Result
 from llmc.core.names import shown
 from llmc.errors import LlmcError
-from llmc.store.terminals import KnownTerminal, NameTakenError
+from llmc.store.terminals import NameTakenError
 from llmc.tmux.server import PaneGoneError
 from llmc.tmux.windows import facts_of, socket_of
 
@@ -32,20 +31,7 @@ def run(app: App, args: Namespace) -> Result:
                 raise NameTakenError(f"this terminal is known as {known[0].id} already", "`llmc pty list` shows all")
         name = args.name or place.terminals.free_name(window)
         place.terminals.require_free(name)
-        terminal = KnownTerminal(
-            name,
-            server,
-            pane.server_pid,
-            pane.id,
-            pane.session,
-            pane.window,
-            cwd,
-            args.cli or "",
-            made_here=False,
-            created_at_unix=time.time(),
-        )
-        place.terminals.add(terminal)
+        terminal = place.record(tmux, pane, name, cwd, args.cli or "", made_here=False)
     place.terminals.announce()
-    data = {"id": name, "cwd": cwd, "tmux_server": server, "tmux_session": pane.session, "tmux_window": pane.window,
-            "tmux_pane": pane.id}  # fmt: skip
-    return Result(f"adopted {name} (session {pane.session}, window {pane.window}); closing it is up to you", data)
+    text = f"adopted {name} (session {pane.session}, window {pane.window}); closing it is up to you"
+    return Result(text, place_data(terminal))

@@ -11,7 +11,8 @@ from llmc.agents.packs import load_pack, pack_for_command
 from llmc.app import App
 from llmc.commands.shared.pty_place import root_of
 from llmc.commands.shared.result import Result
-from llmc.core.screen.classify import Pack, ScreenReading, read_screen, screen_of
+from llmc.core.screen.classify import Pack, ScreenReading, read_screen
+from llmc.core.screen.screen import screen_of
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.root import RootMissingError
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from argparse import Namespace
 from collections.abc import Mapping
 
@@ -11,20 +10,20 @@ from llmc.agents.base import LaunchOrder
 from llmc.agents.packs import pack_names
 from llmc.agents.registry import BUILT_IN, agent_named
 from llmc.app import App
-from llmc.commands.shared.pty_place import PtyPlace, place_of
+from llmc.commands.shared.pty_place import PtyPlace, place_data, place_of
 from llmc.commands.shared.result import Result
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.core.names import shown
 from llmc.errors import LlmcError
+from llmc.host.files import make_own_directory
+from llmc.host.locks import is_held
 from llmc.perform.launch_files import write_launch_files
 from llmc.perform.programs import installed_program
-from llmc.store.lock import is_held
-from llmc.store.own_directory import make_own_directory
 from llmc.store.spool import make_spool
 from llmc.store.terminals import KnownTerminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
-from llmc.tmux.windows import Window, close_pane, open_apart, open_beside, socket_of
+from llmc.tmux.windows import Window, close_pane, open_apart, open_beside
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -35,7 +34,7 @@ def run(app: App, args: Namespace) -> Result:
         name = _name(place, args.name, cwd)
         pane, tmux = _open(app, place, _window(place, name, cwd, args))
         try:
-            terminal = _recorded(place, tmux, pane, name, cwd, args.cli or "")
+            terminal = place.record(tmux, pane, name, cwd, args.cli or "", made_here=True)
             if args.command:
                 tmux.type_text(pane.id, args.command)
                 tmux.press(pane.id, "Enter")
@@ -109,28 +108,9 @@ def _open(app: App, place: PtyPlace, window: Window) -> tuple[Pane, Tmux]:
     return open_apart(own, window), own
 
 
-def _recorded(place: PtyPlace, tmux: Tmux, pane: Pane, name: str, cwd: str, cli: str) -> KnownTerminal:
-    terminal = KnownTerminal(
-        name,
-        socket_of(tmux),
-        pane.server_pid,
-        pane.id,
-        pane.session,
-        pane.window,
-        cwd,
-        cli,
-        made_here=True,
-        created_at_unix=time.time(),
-    )
-    place.terminals.add(terminal)
-    return terminal
-
-
 def _told(place: PtyPlace, terminal: KnownTerminal) -> Result:
     watched = is_held(place.root.watch_lock) is not None
     lines = [f"opened {terminal.id} in {terminal.cwd} (session {terminal.session}, window {terminal.window})"]
     if not watched:
         lines.append("nobody watches it: `llmc pty watch --detach` does")
-    data = {"id": terminal.id, "cwd": terminal.cwd, "tmux_server": terminal.server, "tmux_session": terminal.session,
-            "tmux_window": terminal.window, "tmux_pane": terminal.pane, "watched": watched}  # fmt: skip
-    return Result("\n".join(lines), data)
+    return Result("\n".join(lines), {**place_data(terminal), "watched": watched})

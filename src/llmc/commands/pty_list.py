@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.commands.shared.pty_place import place_of
+from llmc.commands.shared.pty_place import place_data, place_of
 from llmc.commands.shared.result import Result
 from llmc.store.terminals import KnownTerminal
 
@@ -26,14 +26,5 @@ def _line(terminal: KnownTerminal, running: str) -> str:
 
 
 def _data(terminal: KnownTerminal) -> dict[str, object]:
-    return {
-        "id": terminal.id,
-        "cwd": terminal.cwd,
-        "cli_type": terminal.cli,
-        "tmux_server": terminal.server,
-        "tmux_session": terminal.session,
-        "tmux_window": terminal.window,
-        "tmux_pane": terminal.pane,
-        "made_here": terminal.made_here,
-        "created_at_unix": terminal.created_at_unix,
-    }
+    made = {"made_here": terminal.made_here, "created_at_unix": terminal.created_at_unix}
+    return {**place_data(terminal), "cli_type": terminal.cli, **made}

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable
-from contextlib import suppress
 
 from llmc.app import App
 from llmc.commands.pty_status import pty_document, pty_text
@@ -16,10 +13,10 @@ from llmc.commands.shared.pty_place import PtyPlace, place_of
 from llmc.commands.shared.result import Result
 from llmc.daemon.watcher import Pace, Watcher, refuse_second, watch_lock
 from llmc.errors import LlmcError
+from llmc.host.locks import is_held
 from llmc.host.malloc import keep_one_heap
-from llmc.host.processes import is_running, wait_for_end
+from llmc.host.processes import ask_to_end, is_running, wait_for_end
 from llmc.host.terminal import start_in_background
-from llmc.store.lock import is_held
 
 STARTED_WITHIN_SECS = 20.0
 ENDED_WITHIN_SECS = 10.0
@@ -75,8 +72,7 @@ def _stop(place: PtyPlace) -> Result:
         raise LlmcError("no watcher runs", "`llmc pty watch --detach` starts one")
     if not holder.pid:
         raise LlmcError("the watcher is just starting or ending", "try again in a moment")
-    with suppress(ProcessLookupError):
-        os.kill(holder.pid, signal.SIGTERM)
+    ask_to_end([holder.pid])
     if not wait_for_end([holder.pid], ENDED_WITHIN_SECS):
         raise LlmcError(f"the watcher (pid {holder.pid}) does not end", f"look at it, or `kill -9 {holder.pid}`")
     return Result("the watcher has ended; the terminals go on", {"pid": holder.pid})

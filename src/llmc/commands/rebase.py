@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for
-from llmc.commands.shared.receipts import EXIT_CODES, notes_of
+from llmc.commands.shared.receipts import EXIT_CODES, notes_of, unless_refused
 from llmc.commands.shared.result import Result
 from llmc.core.lifecycle import events as ev
 from llmc.git.clone import fetch_source
@@ -19,10 +19,8 @@ def run(app: App, args: Namespace) -> Result:
     with acting_for(site, args.worker):
         repo = site.config.repo
         tip = fetch_source(site.git, repo.source, site.root.path, repo.branch)  # it has moved, or nobody would ask
-        settled = decide_and_run(site, args.worker, ev.RebaseAsked(site.now(), tip))
+        settled = unless_refused(decide_and_run(site, args.worker, ev.RebaseAsked(site.now(), tip)))
     worker = site.worker(args.worker)
-    if settled.refusal is not None:
-        raise settled.refusal
     files = list(worker.conflicted_files)
     text = "\n".join([f"{worker.name}: now on {tip[:12]}", *notes_of(settled)])
     data = {"worker": worker.name, "status": worker.status, "onto": tip, "conflicted_files": files}

@@ -10,7 +10,7 @@ from llmc.commands.shared.receipts import receipt_of, receipt_result
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import text_from
 from llmc.commands.shared.which_workers import reviewed_or_named
-from llmc.core.delivery.text_limits import check_text
+from llmc.core.delivery.texts import check_text
 from llmc.core.display import plain
 from llmc.core.lifecycle import events as ev
 from llmc.core.prompts.task import feedback_prompt

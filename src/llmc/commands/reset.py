@@ -7,6 +7,7 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip
 from llmc.commands.shared.losses import find_loss, note_of_foreign
+from llmc.commands.shared.receipts import unless_refused
 from llmc.commands.shared.result import Result
 from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
@@ -21,9 +22,7 @@ def run(app: App, args: Namespace) -> Result:
             raise LlmcError(
                 f"{worker.name} has {loss}; nothing was changed", "pass --yes to reset it; a backup is kept"
             )
-        settled = decide_and_run(site, worker.name, ev.ResetAsked(site.now()), newest_tip(site))
-    if settled.refusal is not None:
-        raise settled.refusal
+        unless_refused(decide_and_run(site, worker.name, ev.ResetAsked(site.now()), newest_tip(site)))
     after = site.worker(args.worker)
     kept = "; `llmc undo` brings the old work back" if loss else ""
     return Result(f"{after.name}: {after.status}{kept}{foreign}", {"worker": after.name, "status": after.status})

@@ -16,11 +16,10 @@ from llmc.model import Receipt, Session, Turn, Worker
 from llmc.perform.going_on import task_again
 from llmc.perform.steps import decide_and_run
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Restarted:
+class Restarted(Value):
     worker: Worker
     lost: list[str]
     """How the texts begin that waited in the old session's queue."""

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for, catch_up_if_free, finish_checks, newest_tip
-from llmc.commands.shared.receipts import notes_of
+from llmc.commands.shared.receipts import notes_of, unless_refused
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.viewers import show_work
 from llmc.core.display import plain
@@ -71,9 +71,7 @@ def bring_up_to_date(site: Site, name: str) -> tuple[Worker, list[str]]:
         return worker, []
     if is_ancestor(site.git, site.root.path, tip, worker.commit_sha):
         return worker, []
-    settled = decide_and_run(site, name, ev.RebaseAsked(site.now(), tip))
-    if settled.refusal is not None:
-        raise settled.refusal
+    settled = unless_refused(decide_and_run(site, name, ev.RebaseAsked(site.now(), tip)))
     worker = site.worker(name)
     if worker.work is Work.REBASING:
         raise LlmcError(

@@ -15,18 +15,18 @@ from llmc.commands.shared.starts import came_of_start, wait_for_starts
 from llmc.commands.status import WATCH_SECS, status_document, status_text
 from llmc.core.lifecycle import events as ev
 from llmc.daemon.daemon import AT_ONCE, Daemon
-from llmc.daemon.ending import Ending
 from llmc.daemon.process import daemon_lock, refuse_second, running_daemon
 from llmc.daemon.view import LiveView
 from llmc.errors import LlmcError
+from llmc.host.files import disk_errors
 from llmc.host.malloc import keep_one_heap
 from llmc.host.processes import is_running
+from llmc.host.signals import Ending
 from llmc.host.terminal import start_in_background
 from llmc.model import Session, Worker
 from llmc.perform.steps import decide_and_run
 from llmc.root import Root
 from llmc.site import Site
-from llmc.store.lock import disk_errors
 
 STARTED_WITHIN_SECS = 20.0
 ROOM_BYTES = 1 << 16
@@ -84,7 +84,7 @@ def _foreground(app: App, root: Root, args: Namespace) -> Result:
         asks = app.console.is_terminal and app.console.can_ask
         daemon = Daemon(lambda: open_site(root), patrol=not args.no_patrol, view=view, asks=asks)
         ending = daemon.run()
-    words = "the agents were stopped" if ending is Ending.STOP_AGENTS else "the agents go on"
+    words = "the agents were stopped" if ending is Ending.INTERRUPTED else "the agents go on"
     return Result(f"the daemon has ended; {words}", {"ended": True})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from llmc.config.keys import unquoted
 from llmc.core.schema import Key
-from llmc.values import dataclass
+from llmc.values import Value
 
 _TOKEN = re.compile(
     r'''(?P<string>"""(?:\\[\s\S]|[^\\])*?"{3,5}|\'\'\'[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')'''
@@ -16,8 +16,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Value):
     """`[table]`, `[[table]]` or `key = value`, from its first to its last character; a comment is no part of it."""
 
     key: Key

@@ -7,13 +7,12 @@ from pathlib import PurePath
 
 from llmc.core.schema import Key
 from llmc.errors import LlmcError
-from llmc.values import dataclass
+from llmc.values import Value
 
 _MOST_LISTED = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Value):
     """One thing that is wrong: where, what, and how to put it right."""
 
     key: Key

@@ -7,14 +7,14 @@ from itertools import pairwise
 from typing import cast
 
 from llmc.config.keys import dotted
-from llmc.config.notes import Notes
 from llmc.config.problems import Problem
 from llmc.config.sections import BUILT_IN_AGENTS, AgentOptions
 from llmc.config.settings import NAMED_TABLES, SINGLE_TABLES, Config
-from llmc.config.suggest import nearest_word
+from llmc.config.suggest import advice_for, nearest_word
+from llmc.config.value_types import found
 from llmc.core.lifecycle.policy import Policy
-from llmc.core.names import LONGEST_NAME, check_worker_name, name_problem, shown
-from llmc.core.schema import Key, MismatchError, Record, by_name
+from llmc.core.names import check_worker_name, name_problem, shown, unfit_name
+from llmc.core.schema import Key, Misfit, MismatchError, MissingKey, Record, UnknownKey, WrongValue, by_name
 from llmc.core.setting import settings_record
 from llmc.errors import InvalidUsageError
 
@@ -34,25 +34,49 @@ _CONFIG = Record(
 )
 
 
+class Notes:
+    """What is wrong with one file."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def note(self, key: Key, what: str, advice: str) -> None:
+        self.problems.append(Problem(key, what, advice))
+
+    def fine(self, *key: str | int) -> bool:
+        """Nothing was wrong with the key, nor with anything inside it."""
+        return not any(problem.key[: len(key)] == key for problem in self.problems)
+
+    def misfit(self, misfit: Misfit) -> None:
+        key = misfit.key
+        match misfit:
+            case UnknownKey(value=value, known=known):
+                what = "table" if isinstance(value, dict) else "key"
+                self.note(key, f"unknown {what} `{dotted(key)}`", advice_for(key, known))
+            case MissingKey(wanted=wanted):
+                place = f"under `[{dotted(key[:-1])}]`" if isinstance(key[-2], str) else f"to `{dotted(key[:-1])}`"
+                self.note(key, f"`{dotted(key)}` is missing", f"add `{key[-1]} = {wanted.example}` {place}")
+            case WrongValue(value=value, wanted=wanted):
+                example = f"for example `{key[-1]} = {wanted.example}`"
+                advice = example if wanted.example else f"write it as `[{dotted(key)}]`"
+                self.note(key, f"`{dotted(key)}` is {found(value)}, but must be {wanted.expects}", advice)
+
+
 def examine(raw: Mapping[str, object]) -> tuple[Config, list[Problem]]:
     """The settings, to be used only when there are no problems: what was wrong is replaced by stand-ins."""
     notes = Notes()
-    config = _read({**{name: {} for name in (*SINGLE_TABLES, *NAMED_TABLES)}, **raw}, notes)
+    try:
+        config = _CONFIG.read({**{name: {} for name in (*SINGLE_TABLES, *NAMED_TABLES)}, **raw})
+    except MismatchError as wrong:
+        for misfit in wrong.misfits:
+            notes.misfit(misfit)
+        config = cast(Config, wrong.instead)
     notes.problems += filter(None, map(_worker_name_problem, config.workers))
     notes.problems += filter(None, map(_agent_name_problem, config.agents))
     _check_order(config.policy, raw.get("policy"), notes)
     _check_commands(config.agents, notes)
     _check_agents(config, notes)
     return config, notes.problems
-
-
-def _read(raw: Mapping[str, object], notes: Notes) -> Config:
-    try:
-        return _CONFIG.read(raw)
-    except MismatchError as wrong:
-        for misfit in wrong.misfits:
-            notes.misfit(misfit)
-        return cast(Config, wrong.instead)
 
 
 def _worker_name_problem(name: str) -> Problem | None:
@@ -67,11 +91,8 @@ def _agent_name_problem(name: str) -> Problem | None:
     reason = name_problem(name)
     if reason is None:
         return None
-    return Problem(
-        ("agents", name),
-        f"`{shown(name)}` cannot be an agent's name: {reason}",
-        f"use 1 to {LONGEST_NAME} letters, digits, `-` or `_`, beginning with a letter",
-    )
+    wrong = unfit_name("an agent's", name, reason)
+    return Problem(("agents", name), wrong.what, wrong.hint)
 
 
 def _check_order(policy: Policy, given: object, notes: Notes) -> None:

@@ -12,7 +12,7 @@ from llmc.core.schema import FLAG, whole
 from llmc.core.setting import option, required, seconds
 from llmc.core.text_checks import inner_glob, one_full_line, one_line, one_word, web_address, web_address_or_nothing
 from llmc.model import Autonomy
-from llmc.values import dataclass
+from llmc.values import Value
 
 CLI_AGENTS = (
     *("claude", "codex", "gemini", "opencode"),
@@ -33,8 +33,7 @@ _INHERITED = "as in `[defaults]`"
 _BUILT_IN = "the built-in agent's"
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
+class Defaults(Value):
     agent: str = option(AGENT, "claude", "the agent that workers run")
     model: str | None = option(
         _MODEL,
@@ -63,8 +62,7 @@ class Defaults:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Repo:
+class Repo(Value):
     source: str = required(PLACE, "the repository that accepted work goes to; `~/` is your home directory")
     branch: str = required(
         string('"main"', "a branch name that git accepts", is_branch_name),
@@ -86,16 +84,14 @@ class Repo:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BackupSettings:
+class BackupSettings(Value):
     keep_days: int = option(whole(1, 36_500, "30"), 30, "days that a backup is kept")
     keep_count: int = option(
         whole(1, 100_000, "50"), 50, "how many backups of a worker, newest first, are kept even when they are older"
     )
 
 
-@dataclass(frozen=True, slots=True)
-class NotifySettings:
+class NotifySettings(Value):
     bell: bool = option(FLAG, True, "ring the terminal's bell")
     tmux_message: bool = option(FLAG, True, "show a message in the tmux clients that are attached")
     desktop: bool = option(FLAG, False, "show a desktop notification, where the system has them")
@@ -107,8 +103,7 @@ class NotifySettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Classifier:
+class Classifier(Value):
     model: str = option(
         _MODEL, "", 'the model that is asked about screens that no pack knows; `""` asks none: nothing leaves'
     )
@@ -126,16 +121,14 @@ class Classifier:
     max_per_hour: int = option(whole(1, 100_000, "60"), 60, "requests in an hour, further tries included")
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Value):
     max_bytes: int = option(
         whole(1000, 10**12, "5000000"), 5_000_000, "size at which a log file is put aside and a new one begun"
     )
     keep: int = option(whole(0, 1000, "3"), 3, "how many log files that were put aside are kept")
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerOptions:
+class WorkerOptions(Value):
     """What `[workers.NAME]` says. None: the worker does as the defaults say."""
 
     agent: str | None = option(AGENT, None, "the agent that `llmc add NAME` gives this worker", _INHERITED)
@@ -149,8 +142,7 @@ class WorkerOptions:
     autonomy: Autonomy | None = option(AUTONOMY, None, "what LLMC may do unasked", "as in `[policy]`")
 
 
-@dataclass(frozen=True, slots=True)
-class AgentOptions:
+class AgentOptions(Value):
     """What `[agents.NAME]` says. None: as the built-in agent has it, or the plain default for a new one."""
 
     command: tuple[str, ...] | None = option(

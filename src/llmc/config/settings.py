@@ -20,7 +20,7 @@ from llmc.config.sections import (
 from llmc.core.lifecycle.policy import Policy
 from llmc.core.setting import Setting, settings_of
 from llmc.model import Autonomy
-from llmc.values import dataclass
+from llmc.values import Value
 
 T = TypeVar("T")
 
@@ -39,8 +39,7 @@ NAMED_TABLES: Mapping[str, type[Any]] = MappingProxyType({"workers": WorkerOptio
 """Tables that hold a table per name: `[workers.adam]`."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerSettings:
+class WorkerSettings(Value):
     """What holds for one worker, by its own table and the defaults. `model` None: the agent chooses."""
 
     name: str
@@ -53,8 +52,7 @@ class WorkerSettings:
     autonomy: Autonomy
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Value):
     """The settings of one root."""
 
     repo: Repo

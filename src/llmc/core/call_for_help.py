@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from llmc.core.display import age, one_line, plain
 from llmc.core.masking import masked
 from llmc.model import Worker
-from llmc.values import dataclass
+from llmc.values import Value
 
 PROMPT_SHOWN = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Value):
     """What there is to see, in words; what could not be seen says why."""
 
     pane: str

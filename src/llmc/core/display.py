@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _HARMLESS = "\n\t\u200c\u200d"
 """Lines, tabs, and what joins the parts of one emoji."""
 
@@ -50,7 +54,11 @@ def age(seconds: float) -> str:
     return f"{seconds}s"
 
 
-def some_files(paths: tuple[str, ...], limit: int = 5) -> str:
-    """The first few of them by name."""
-    more = f" and {len(paths) - limit} more" if len(paths) > limit else ""
-    return ", ".join(paths[:limit]) + more
+def counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def some(names: Sequence[str], most: int = 5) -> str:
+    """The names, or the first few and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -28,10 +28,12 @@ def check_worker_name(name: str) -> None:
     """The name becomes a directory, a git branch and a tmux session, so it must be safe as all three."""
     problem = _RESERVED.get(name.lower()) or name_problem(name)
     if problem:
-        raise InvalidUsageError(
-            f"`{shown(name)}` cannot be a worker's name: {problem}",
-            f"use 1 to {LONGEST_NAME} letters, digits, `-` or `_`, beginning with a letter, such as `adam` or `api-2`",
-        )
+        raise unfit_name("a worker's", name, problem, ", such as `adam` or `api-2`")
+
+
+def unfit_name(whose: str, name: str, problem: str, such_as: str = "") -> InvalidUsageError:
+    hint = f"use 1 to {LONGEST_NAME} letters, digits, `-` or `_`, beginning with a letter{such_as}"
+    return InvalidUsageError(f"`{shown(name)}` cannot be {whose} name: {problem}", hint)
 
 
 def name_problem(name: str) -> str | None:

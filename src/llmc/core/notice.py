@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from llmc.core.display import one_line
 from llmc.core.screen.assessment import Assessment
-from llmc.values import dataclass
+from llmc.values import Value
 
 WORDS = {"READY": "is ready", "NEEDS_CONFIRMATION": "asks you", "ERROR": "has failed", "EXITED": "has ended"}
 LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Value):
     """Safe to show: text from agents has lost everything that a terminal would act upon."""
 
     who: str

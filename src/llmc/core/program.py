@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from types import MappingProxyType
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _OPTION_LINE = re.compile(r"^ {0,8}(-{1,2}[A-Za-z].*)$")
@@ -17,8 +17,7 @@ FEWEST = 2
 """A page with fewer options than this is no list of them: an error, or something that we cannot read."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledProgram:
+class InstalledProgram(Value):
     """Of a program that did not answer nothing is known: it is taken to know everything."""
 
     version: str = ""

@@ -13,7 +13,7 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 from types import MappingProxyType, NoneType
 from typing import Any, Generic, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -22,8 +22,7 @@ C = TypeVar("C")
 Key = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ValueType(Generic[T_co]):
+class ValueType(Value, Generic[T_co]):
     """`read` raises MismatchError. `expects` completes the sentence "it must be ..."."""
 
     expects: str
@@ -34,8 +33,7 @@ class ValueType(Generic[T_co]):
     """For a table of all settings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Misfit:
+class Misfit(Value):
     """One thing in a file that is wrong, and where."""
 
     key: Key
@@ -44,18 +42,15 @@ class Misfit:
         return replace(self, key=(part, *self.key))
 
 
-@dataclass(frozen=True, slots=True)
 class UnknownKey(Misfit):
     value: object
     known: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class MissingKey(Misfit):
     wanted: ValueType[object]
 
 
-@dataclass(frozen=True, slots=True)
 class WrongValue(Misfit):
     value: object
     wanted: ValueType[object]

@@ -6,7 +6,7 @@ from dataclasses import field, fields
 from typing import Any, TypeVar, cast
 
 from llmc.core.schema import MismatchError, Record, ValueType, list_of
-from llmc.values import dataclass
+from llmc.values import Value
 
 T = TypeVar("T")
 
@@ -28,8 +28,7 @@ def seconds(example: str, *, zero: bool = False) -> ValueType[float]:
     return ValueType(expects, read, example, "seconds")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Value):
     """One key of the settings file."""
 
     takes: ValueType[object]

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from llmc.errors import LlmcError
-from llmc.host.atomic import write_atomically
+from llmc.host.files import write_atomically
 from llmc.observe.conflict_forecast import Radar
 from llmc.site import Site
 from llmc.values import dataclass

@@ -16,7 +16,6 @@ from llmc.daemon import branches, upstream
 from llmc.daemon.branches import watch_branches
 from llmc.daemon.confirmations import Confirmations
 from llmc.daemon.conflict_watch import ConflictWatch
-from llmc.daemon.ending import Ending
 from llmc.daemon.farewell import Farewell
 from llmc.daemon.journal import EVERYBODY, Journal
 from llmc.daemon.loop import Eyes, Loop
@@ -27,6 +26,7 @@ from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import Upstream, watch_upstream
 from llmc.daemon.view import LiveView
 from llmc.errors import LlmcError
+from llmc.host.signals import Ending
 from llmc.model import Session, State, Turn, Worker
 from llmc.observe.readings import Observation, Readings
 from llmc.observe.screens import silent_workers
@@ -93,7 +93,7 @@ class Daemon:
         try:
             while not self._may_end():
                 self._round()
-            if signals.ending is Ending.STOP_AGENTS:
+            if signals.ending is Ending.INTERRUPTED:
                 self._farewell.begin_to_stop(self._roster.names)
                 self._view.soon()
                 self._view.when_due(self._farewell.words)
@@ -101,9 +101,9 @@ class Daemon:
             self._leaving.set()
             self._conflicts.close(self._site)
             self._loop.close()
-        if signals.ending is Ending.STOP_AGENTS:
+        if signals.ending is Ending.INTERRUPTED:
             self._stop_agents()
-        return signals.ending or Ending.LEAVE_AGENTS
+        return signals.ending or Ending.ASKED
 
     # --- one round --------------------------------------------------------------------------------
 
@@ -279,7 +279,7 @@ class Daemon:
 
     def _may_end(self) -> bool:
         signals = self._loop.signals
-        if signals.ending is not Ending.STOP_AGENTS:
+        if signals.ending is not Ending.INTERRUPTED:
             return signals.ending is not None
         if not self._farewell.has_to_ask(self._in_a_turn()):
             return True
@@ -298,7 +298,7 @@ class Daemon:
     def _hear_answer(self) -> None:
         self._loop.ignore(self._farewell.answers_from)
         if self._farewell.hear():
-            self._loop.signals.ending = Ending.STOP_AGENTS
+            self._loop.signals.ending = Ending.INTERRUPTED
         self._view.soon()
 
     def _stop_agents(self) -> None:

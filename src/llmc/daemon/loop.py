@@ -8,11 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from selectors import EVENT_READ, DefaultSelector
 
 from llmc.config.sections import Classifier
-from llmc.daemon.ending import EndingSignals
-from llmc.daemon.process_exits import ProcessExits
 from llmc.daemon.screens import Screens
 from llmc.host.background import Errands
 from llmc.host.base import Host
+from llmc.host.signals import EndingSignals, ProcessExits
 from llmc.host.watch import open_watch
 from llmc.observe.readings import Observation, Readings
 from llmc.observe.second_opinion import SecondOpinion

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from llmc.errors import LlmcError
+from llmc.host.locks import FileLock, Holder, is_held
 from llmc.host.processes import is_running
 from llmc.root import Root
-from llmc.store.lock import FileLock, Holder, is_held
 
 TAKE_OVER_SECS = 1.0
 """Somebody who only asks whether a daemon runs holds the lock for an instant."""

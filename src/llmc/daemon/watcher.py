@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Mapping
 
 from llmc.agents.packs import broken_packs
-from llmc.config import Config, load_config
+from llmc.config.load import load_config
 from llmc.config.sections import Classifier, NotifySettings
+from llmc.config.settings import Config
 from llmc.core.notice import notice_of
 from llmc.daemon.journal import Journal
 from llmc.daemon.loop import Eyes, Loop
@@ -16,13 +17,13 @@ from llmc.daemon.process import living_holder
 from llmc.errors import LlmcError
 from llmc.host.background import Errands
 from llmc.host.base import Host
+from llmc.host.locks import FileLock
 from llmc.observe.pty_presence import Presence, look_for
 from llmc.observe.readings import SETTLE_SECS, Observation, Readings
 from llmc.observe.second_opinion import SecondOpinion
 from llmc.observe.watched_terminal import packs_stamp, terminal_subject
 from llmc.perform.channels import Caller
 from llmc.root import Root
-from llmc.store.lock import FileLock
 from llmc.store.snapshot import read_statuses
 from llmc.store.status_cache import forget_status, sweep
 from llmc.store.terminals import CHANGED, KnownTerminal, Terminals

@@ -39,7 +39,7 @@ def parse(prompt: str) -> Script:
     found = [match for line in lines_of(prompt) if (match := _DEMO_LINE.fullmatch(line))]
     trailers = all(match[1] != _PLAIN_MESSAGES for match in found)
     read = (_step(match[1], (match[2] or "").strip()) for match in found if match[1] != _PLAIN_MESSAGES)
-    return Script(tuple(_with_choice(step, trailers) for step in read), trailers)
+    return Script(tuple(step._replace(trailers=trailers) for step in read), trailers)
 
 
 def with_trailers(message: str) -> str:
@@ -63,10 +63,6 @@ def _meaningful_line(prompt: str) -> str:
             break
     worded = (line.strip().lstrip("#").strip() for line in lines if re.search(r"\w", line))
     return next((line for line in worded if not _DEMO_LINE.fullmatch(line)), "")
-
-
-def _with_choice(step: ScriptStep, trailers: bool) -> ScriptStep:
-    return step if trailers else step._replace(trailers=False)
 
 
 def _step(verb: str, rest: str) -> ScriptStep:
@@ -171,8 +167,5 @@ _READERS: dict[str, Callable[[str, str], ScriptStep]] = {
     "fail": _failure,
     "crash": _exit_code,
     "signal": _signal,
-    "hang": _alone,
-    "resolve": _alone,
-    "abort-rebase": _alone,
-    "nothing": _alone,
+    **dict.fromkeys(("hang", "resolve", "abort-rebase", "nothing"), _alone),
 }

@@ -17,21 +17,8 @@ from llmc.demo.text import lines_of
 Result = str | Ending
 """What came of a step: words, or an ending when nothing may follow."""
 
-_TOOLS = {
-    "write": "Write",
-    "append": "Append",
-    "replace": "Replace",
-    "delete": "Delete",
-    "commit": "Commit",
-    "amend": "Amend",
-    "sleep": "Sleep",
-    "ask": "Ask",
-    "permit": "Bash",
-    "hang": "Hang",
-    "resolve": "Resolve",
-    "abort-rebase": "AbortRebase",
-}
-"""The verbs that look like tool calls."""
+_UNANNOUNCED = ("say", "fail", "crash", "signal", "nothing", "misunderstood")
+"""The verbs that do not look like tool calls."""
 
 
 def work(prompt: str, pace: float) -> Doing[Ending]:
@@ -57,9 +44,9 @@ def _improvised(prompt: str, script: Script) -> Doing[tuple[ScriptStep, ...]]:
 
 
 def _announced(step: ScriptStep, pace: float) -> Doing[Result]:
-    tool = _TOOLS.get(step.verb)
-    if tool is None:
+    if step.verb in _UNANNOUNCED:
         return (yield from _attempted(step, pace))
+    tool = "Bash" if step.verb == "permit" else step.verb.title().replace("-", "")
     subject = step.path or lines_of(step.text)[0] or (f"{step.number:g} s" if step.verb == "sleep" else "")
     yield Tell(f"● {tool}({subject})" if subject else f"● {tool}", Tone.BOLD)
     yield SpoolReport("activity", {"tool": tool, "phase": "start"})

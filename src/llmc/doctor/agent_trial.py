@@ -16,7 +16,8 @@ from types import MappingProxyType
 
 from llmc.agents.base import Agent, program_of
 from llmc.agents.registry import agent_named
-from llmc.config import Config, WorkerOptions
+from llmc.config.sections import WorkerOptions
+from llmc.config.settings import Config
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import Deliver, Purpose, StartSession, to_step
 from llmc.core.lifecycle.policy import Policy
@@ -28,15 +29,16 @@ from llmc.host.base import Host
 from llmc.model import Outcome, Receipt, State, Worker
 from llmc.perform import delivery, sessions
 from llmc.perform.programs import ask_program, installed_program
-from llmc.perform.unread_reports import spooled_reports, waiting_now
+from llmc.perform.unread_reports import spooled_reports
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import EventLog
 from llmc.store.ledger import Ledger
+from llmc.store.spool import marks
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 PROMPT = "This is a test of the connection. Reply with the single word: ready. Use no tools and change no files."
 NAME = "canary"
@@ -55,15 +57,13 @@ class TrialVerdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Value):
     name: str
     verdict: TrialVerdict
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Value):
     """One CLI."""
 
     agent: str
@@ -145,7 +145,7 @@ def _tried(site: Site, name: str, agent: Agent, program: InstalledProgram) -> It
         yield _not_started(started)
         return
     yield Check("prompt", TrialVerdict.OK, "its prompt was found")
-    before = waiting_now(site, worker)
+    before = marks(site.root.spool(worker.name))
     _, receipt = delivery.deliver(site, site.worker(NAME), worker.pending[0], PROMPT)
     yield _delivery(receipt)
     if receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):

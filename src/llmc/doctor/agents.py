@@ -7,13 +7,14 @@ from dataclasses import field
 
 from llmc.agents.base import program_of
 from llmc.agents.registry import BUILT_IN, agent_named
-from llmc.config import Config
+from llmc.config.settings import Config
+from llmc.core.display import some
 from llmc.doctor.answers import Answer, Found, given, known
-from llmc.doctor.findings import ERROR, WARNING, Finding, Topic, some
+from llmc.doctor.findings import ERROR, WARNING, Finding, Topic
 from llmc.doctor.health import Health, Looking
 from llmc.host.base import Host
 from llmc.root import Root
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("agents")
 
@@ -32,8 +33,7 @@ UNKNOWN = TOPIC.error(
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFacts:
+class AgentFacts(Value):
     name: str
     workers: tuple[str, ...]
     program: str = ""
@@ -45,8 +45,7 @@ class AgentFacts:
     """Whether it tells by itself that it is up."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentsSeen:
+class AgentsSeen(Value):
     agents: Answer[tuple[AgentFacts, ...]] = field(metadata=TOPIC.asks("the agents"))
     """The one that new workers get, and those of the workers that there are."""
 

@@ -8,38 +8,33 @@ from typing import Any, Generic, TypeVar
 
 from llmc.errors import LlmcError, system_words
 from llmc.model import Worker
-from llmc.values import dataclass
+from llmc.values import Value
 
 T = TypeVar("T", covariant=True)
 B = TypeVar("B")
 D = TypeVar("D")
 
 
-@dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
+class Found(Value, Generic[T]):
     value: T
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Value):
     """It is there and cannot be used."""
 
     what: str
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class Newer(Broken):
     """It was made by a version that knows more than this one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(Value):
     """It is not there, for sure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Value):
     """The question was not answered. `covered`: by reason of something that has a finding of its own."""
 
     why: str
@@ -88,15 +83,13 @@ def question(topic: str, words: str, *, required: bool = False) -> Mapping[str, 
     return {"gap": (topic, words, required)}
 
 
-@dataclass(frozen=True, slots=True)
-class OfWorker:
+class OfWorker(Value):
     """Answers about one worker."""
 
     worker: Worker
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Value):
     topic: str
     words: str
     required: bool

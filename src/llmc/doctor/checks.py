@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
+from llmc.core.display import some
 from llmc.doctor import (
     agents,
     clone,
@@ -21,7 +21,7 @@ from llmc.doctor import (
     worktrees,
 )
 from llmc.doctor.answers import Answer, Found, Gap, Unknown, gaps_in, given, probe
-from llmc.doctor.findings import ERROR, NOTE, Finding, FindingKind, Severity, Topic, some
+from llmc.doctor.findings import ERROR, NOTE, Finding, FindingKind, Severity, Topic
 from llmc.doctor.health import BRANCHES, SESSIONS, Health, Looking, ProgramVersion
 from llmc.doctor.repairs import Repair
 from llmc.git.runner import Git
@@ -175,18 +175,3 @@ def _waits_for(orphans: set[str], found: Finding) -> bool:
     """A worktree may become a worker again, and then its branch, its session and its programs are that worker's."""
     own = {clone.BRANCH_ORPHANED: BRANCHES, sessions.ORPHANED: SESSIONS, sessions.STRAY: ""}
     return found.kind in own and found.subject.removeprefix(own[found.kind]) in orphans
-
-
-# --- the page -------------------------------------------------------------------------------------
-
-
-def codes_table() -> str:
-    """The table in docs/doctor.md."""
-    rows = [
-        f"| `{kind.code}` | {kind.severity} | {kind.meaning} | {_with_places(kind.advice)} |" for kind in KINDS.values()
-    ]
-    return "\n".join(["| code | severity | meaning | repair |", "| --- | --- | --- | --- |", *rows])
-
-
-def _with_places(advice: str) -> str:
-    return re.sub(r"\{(\w+)\}", lambda place: place[1].upper(), advice)

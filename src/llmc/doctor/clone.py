@@ -10,15 +10,15 @@ from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 
-from llmc.config import Config, load_config
+from llmc.config.load import load_config
+from llmc.config.settings import Config
 from llmc.core.display import age
 from llmc.core.lifecycle.clocks import elapsed, is_older
 from llmc.doctor.answers import Absent, Answer, Broken, Found, Unknown, both, given, known
-from llmc.doctor.daemon import names_in_use
+from llmc.doctor.daemon import of_nobody
 from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import BRANCHES, Health, Looking
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
-from llmc.doctor.state import workers_of
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch
 from llmc.git.clone import REMOTE, TRACKING, UPSTREAM, clone_source, fetch_source, make_view
@@ -28,9 +28,9 @@ from llmc.git.repair import GitRepairError, repair_clone, repair_ref
 from llmc.git.repository import common_dir, heads, list_worktrees, missing_commits, resolve, uses_lfs
 from llmc.git.runner import Git
 from llmc.git.worktree import delete_branch
-from llmc.host.process_search import works_in
+from llmc.host.processes import can_look_around, works_in
 from llmc.root import Root
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("repository")
 REASON = "doctor --repair"
@@ -42,8 +42,7 @@ _BROKEN = re.compile(r"warning: ignoring (?:broken ref|dangling symref|ref with 
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class WorktreeRecord:
+class WorktreeRecord(Value):
     """What git itself says of a worktree."""
 
     path: str
@@ -54,8 +53,7 @@ class WorktreeRecord:
     """Why the directory is not the one that LLMC made, if it is there and is not."""
 
 
-@dataclass(frozen=True, slots=True)
-class CloneFacts:
+class CloneFacts(Value):
     heads: Mapping[str, str]
     worktrees: tuple[WorktreeRecord, ...]
     settings_off: tuple[str, ...]
@@ -66,8 +64,7 @@ class CloneFacts:
     """Why git would refuse a commit; empty when it would not."""
 
 
-@dataclass(frozen=True, slots=True)
-class CloneSeen:
+class CloneSeen(Value):
     clone: Answer[CloneFacts] = field(metadata=TOPIC.asks("LLMC's own clone", required=True))
     uses_lfs: Answer[bool] = field(metadata=TOPIC.asks("whether the repository uses git-lfs"))
     broken_refs: Answer[tuple[str, ...]] = field(metadata=TOPIC.asks("the refs of the clone"))
@@ -143,8 +140,8 @@ def _find_broken_refs(git: Git, root: Root) -> Answer[tuple[str, ...]]:
 
 def _find_git_locks(root: Root) -> Answer[Mapping[str, float]]:
     """Old ones only, and none while any git runs in the root: an agent's hooks may keep a lock for long."""
-    if not Path("/proc/self").exists():
-        return Unknown("there is no /proc to tell whether a git runs", covered=True)
+    if not can_look_around():
+        return Unknown("this system does not tell whether a git runs", covered=True)
     now = time.time()
     old = {str(path): elapsed(at, now) for path, at in _locks(Path(root.git_dir)) if is_older(at, now, OLD_LOCK_SECS)}
     return Found({} if old and works_in(root.path, "git") else old)
@@ -281,14 +278,9 @@ def _clone(root: str, clone: CloneFacts) -> Iterator[Finding]:
 
 
 def _orphans(health: Health, clone: CloneFacts) -> Iterator[Finding]:
-    names = names_in_use(health)
-    if names is None:
-        return
-    own = {*(worker.branch for worker in workers_of(health).values()), *(BRANCHES + name for name in names)}
-    for branch in sorted(clone.heads.keys() - own):
-        if branch.startswith(BRANCHES):
-            why = "a worker was removed or never finished; the branch may hold work"
-            yield BRANCH_ORPHANED.finding(f"the branch {branch} belongs to no worker", why, subject=branch)
+    for branch in of_nobody(health, clone.heads, BRANCHES, lambda worker: worker.branch):
+        why = "a worker was removed or never finished; the branch may hold work"
+        yield BRANCH_ORPHANED.finding(f"the branch {branch} belongs to no worker", why, subject=branch)
 
 
 def summary(health: Health) -> str:

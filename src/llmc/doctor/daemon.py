@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
 
 from llmc.care.catch_up import catch_up
-from llmc.core.display import age
+from llmc.core.display import age, counted, some
 from llmc.daemon.process import daemon_lock
 from llmc.doctor.answers import Absent, Answer, Found, known
-from llmc.doctor.findings import Finding, Topic, counted, some
+from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.settings import SettingsSeen
 from llmc.doctor.state import StateSeen, workers_of
-from llmc.model import Session
+from llmc.host.locks import is_held, read_holder
+from llmc.model import Session, Worker
 from llmc.perform.steps import Settled, settle
 from llmc.root import Root
-from llmc.store.lock import is_held, read_holder
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("daemon")
 MISSED_PATROLS = 3
@@ -30,16 +30,14 @@ PATROL_SECS = 60.0
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DaemonFacts:
+class DaemonFacts(Value):
     pid: int
     since_unix: float
     running: bool
     """False when it was ended without a chance to sign off."""
 
 
-@dataclass(frozen=True, slots=True)
-class DaemonSeen:
+class DaemonSeen(Value):
     daemon: Answer[DaemonFacts] = field(metadata=TOPIC.asks("the daemon"))
     acting: Answer[frozenset[str]] = field(metadata=TOPIC.asks("which workers somebody acts for"))
     """The workers that a command or the daemon does something for right now."""
@@ -121,6 +119,15 @@ def names_in_use(health: Health) -> frozenset[str] | None:
     if isinstance(state, Found) and isinstance(acting, Found):
         return acting.value | state.value.workers.keys()
     return None
+
+
+def of_nobody(health: Health, things: Iterable[str], prefix: str, own: Callable[[Worker], str]) -> list[str]:
+    """Those that are named as a worker's would be and belong to none; empty where it is not known who there is."""
+    names = names_in_use(health)
+    if names is None:
+        return []
+    taken = {*map(own, workers_of(health).values()), *(prefix + name for name in names)}
+    return sorted(thing for thing in things if thing.startswith(prefix) and thing not in taken)
 
 
 def acted_for(health: Health) -> frozenset[str]:

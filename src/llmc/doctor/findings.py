@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from llmc.doctor.answers import question
 from llmc.doctor.repairs import Fix, Repair
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 class Severity(StrEnum):
@@ -22,8 +22,7 @@ class Severity(StrEnum):
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 
-@dataclass(frozen=True, slots=True)
-class FindingKind:
+class FindingKind(Value):
     """Words in braces are filled in for the finding at hand."""
 
     topic: str
@@ -51,8 +50,7 @@ class FindingKind:
         return Finding(self, severity or self.severity, what, why, words, worker, subject)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Value):
     kind: FindingKind
     severity: Severity
     what: str
@@ -76,8 +74,7 @@ class Finding:
         return Repair(fix, words) if fix.all_at_once else Repair(fix, words, self.worker, self.subject)
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Value):
     """A group of checks, with every kind of finding that its module defines."""
 
     name: str
@@ -99,13 +96,3 @@ class Topic:
     def asks(self, words: str, *, required: bool = False) -> Mapping[str, Any]:
         """For a field that holds an answer: see `question`."""
         return question(self.name, words, required=required)
-
-
-def counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def some(names: Sequence[str], most: int = 5) -> str:
-    """The names, or the first few and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -7,14 +7,14 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import TypeVar
 
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.doctor.answers import Answer, Found, given
 from llmc.git.runner import Git
 from llmc.host.base import Host
 from llmc.model import Worker
 from llmc.root import Root
 from llmc.tmux.server import Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -24,8 +24,7 @@ SESSIONS = "llmc-"
 ProgramVersion = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class StateFacts:
+class StateFacts(Value):
     workers: Mapping[str, Worker]
     patrol_last_run_unix: float | None = None
     problems: tuple[tuple[str | None, str], ...] = ()
@@ -34,8 +33,7 @@ class StateFacts:
     """The workers whose record in the file has times to come, with how many seconds ahead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(Value):
     """What each topic has seen, by its type."""
 
     at_unix: float
@@ -48,8 +46,7 @@ class Health:
         return part
 
 
-@dataclass(frozen=True, slots=True)
-class Looking:
+class Looking(Value):
     """What looks are made with. Without a root there is nothing to ask git, tmux, the settings and the state for."""
 
     host: Host

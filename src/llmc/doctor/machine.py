@@ -12,24 +12,18 @@ from llmc.doctor.findings import ERROR, Finding, Topic
 from llmc.doctor.health import Health, Looking, ProgramVersion
 from llmc.errors import LlmcError
 from llmc.git.runner import MINIMUM as GIT_MINIMUM
-from llmc.host.base import Host
-from llmc.host.local import ProgramHungError, ProgramMissingError
+from llmc.host.base import Host, ProgramHungError, ProgramMissingError
 from llmc.tmux.server import MINIMUM as TMUX_MINIMUM
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("programs")
 MINIMUM: Mapping[str, ProgramVersion] = {"git": GIT_MINIMUM, "tmux": TMUX_MINIMUM}
 """The oldest that will do."""
 NEEDED_FOR = {"git": "worktrees, branches and merges are git's", "tmux": "every agent runs in a terminal of tmux's"}
 
-MISSING = {
-    "git": TOPIC.error("git-missing", "git is not installed", "install git {minimum} or later"),
-    "tmux": TOPIC.error("tmux-missing", "tmux is not installed", "install tmux {minimum} or later"),
-}
-OLD = {
-    "git": TOPIC.error("git-old", "git lacks what LLMC needs", "install git {minimum} or later"),
-    "tmux": TOPIC.error("tmux-old", "tmux lacks what LLMC needs", "install tmux {minimum} or later"),
-}
+INSTALL = {name: f"install {name} {{minimum}} or later" for name in MINIMUM}
+MISSING = {name: TOPIC.error(f"{name}-missing", f"{name} is not installed", INSTALL[name]) for name in MINIMUM}
+OLD = {name: TOPIC.error(f"{name}-old", f"{name} lacks what LLMC needs", INSTALL[name]) for name in MINIMUM}
 BROKEN = TOPIC.error("program-broken", "git or tmux is installed and does not run", "install {program} again")
 LFS_MISSING = TOPIC.note(
     "lfs-missing", "git-lfs is not installed; an error when the repository uses it", "install git-lfs"
@@ -46,8 +40,7 @@ OPTIONAL = {
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramsSeen:
+class ProgramsSeen(Value):
     git: Answer[ProgramVersion] = field(metadata=TOPIC.asks("git", required=True))
     tmux: Answer[ProgramVersion] = field(metadata=TOPIC.asks("tmux", required=True))
     installed: frozenset[str]

@@ -13,26 +13,26 @@ from pathlib import Path
 from urllib.parse import quote
 
 from llmc.care.catch_up import catch_up
-from llmc.core.display import age
+from llmc.core.display import age, counted, some
 from llmc.core.lifecycle.clocks import elapsed, is_older
 from llmc.doctor.agents import AgentsSeen
 from llmc.doctor.answers import Answer, Found, OfWorker, Unknown, given, known, probe
 from llmc.doctor.clone import CloneSeen
 from llmc.doctor.daemon import DaemonSeen, files_in
-from llmc.doctor.findings import NOTE, Finding, Topic, counted, some
+from llmc.doctor.findings import NOTE, Finding, Topic
 from llmc.doctor.health import BRANCHES, Health, Looking
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.root_files import RootFilesSeen
 from llmc.doctor.state import workers_of
 from llmc.errors import LlmcError
+from llmc.host.files import is_own_directory
+from llmc.host.locks import is_held
 from llmc.model import Session, Worker
 from llmc.root import Root
 from llmc.store.event_log import EventLog
 from llmc.store.landing_journal import LandingJournal
-from llmc.store.lock import is_held
-from llmc.store.own_directory import is_own_directory
 from llmc.store.spool import look_into
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("records")
 WAITING_SECS = 60.0
@@ -43,8 +43,7 @@ CUT_SHORT = (".state.json.new", ".state.json.bak.new", ".config.toml.new", ".lan
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ReportsWaiting:
+class ReportsWaiting(Value):
     """An agent's reports that nobody has taken yet, and those that were not understood."""
 
     waiting: int = 0
@@ -52,13 +51,11 @@ class ReportsWaiting:
     bad: int = 0
 
 
-@dataclass(frozen=True, slots=True)
 class ReportsSeen(OfWorker):
     reports: Answer[ReportsWaiting] = field(metadata=TOPIC.asks("its agent's reports"))
 
 
-@dataclass(frozen=True, slots=True)
-class RecordsSeen:
+class RecordsSeen(Value):
     of_workers: Answer[tuple[ReportsSeen, ...]] = field(metadata=TOPIC.asks("the agents' reports"))
     unreadable: Answer[Mapping[str, str]] = field(metadata=TOPIC.asks("the logs"))
     """Why each cannot be read."""

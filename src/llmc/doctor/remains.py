@@ -20,7 +20,8 @@ from llmc.core.lifecycle.events import (
     WorkRejected,
 )
 from llmc.core.names import name_problem
-from llmc.core.screen.classify import Screen, read_screen
+from llmc.core.screen.classify import read_screen
+from llmc.core.screen.screen import Screen
 from llmc.doctor.health import BRANCHES, SESSIONS
 from llmc.errors import LlmcError
 from llmc.git.clone import fetch_source
@@ -34,7 +35,7 @@ from llmc.observe.branches import upstream_tip
 from llmc.site import Site
 from llmc.store.event_log import EventLogError
 from llmc.tmux.parsing import Pane
-from llmc.values import dataclass
+from llmc.values import Value
 
 SIGNAL = "doctor.rebuild"
 AGENT_TRACES = {
@@ -55,8 +56,7 @@ HEARD = tuple(kind.__name__ for kind in (PromptHeard, ActivityHeard, TurnEnded))
 """Events that are reports of the agent's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
+class Logged(Value):
     """What the log of events tells of a worker, since it was added."""
 
     work: Work | None = None
@@ -69,8 +69,7 @@ class Logged:
     reports_events: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Remains:
+class Remains(Value):
     """What is there of one worker."""
 
     name: str
@@ -92,8 +91,7 @@ class Remains:
     logged: Logged = Logged()
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
+class Rebuilt(Value):
     worker: Worker
     known_from: Mapping[str, str]
     """Where each part comes from, in words."""
@@ -138,6 +136,7 @@ def _remains(site: Site, name: str, pane: Pane | None) -> Remains:
     logged = _logged(site, name)
     agents = _agents(site, name, logged)
     is_worktree = foreign_git(site.host, site.root.path, name) is None
+    unmerged = parse_unmerged(raw_status(site.git, path)) if is_worktree else ()
     base, ahead = _work_on(site, branch)
     return Remains(
         name,
@@ -148,16 +147,12 @@ def _remains(site: Site, name: str, pane: Pane | None) -> Remains:
         base=base,
         ahead=ahead,
         rebasing=is_worktree and rebase_in_progress(site.git, path) is not None,
-        conflicted_files=_conflicts(site, path) if is_worktree else (),
+        conflicted_files=tuple(each.path for each in unmerged),
         dirty=len(status(site.git, path)) if is_worktree else 0,
         alive=pane is not None,
         busy=pane is not None and _is_busy(site, next(iter(agents.values()), ""), pane),
         logged=logged,
     )
-
-
-def _conflicts(site: Site, path: str) -> tuple[str, ...]:
-    return tuple(entry.path for entry in parse_unmerged(raw_status(site.git, path)))
 
 
 def _work_on(site: Site, branch: str) -> tuple[str | None, str | None]:
@@ -222,8 +217,7 @@ def _work_named(word: str) -> Work | None:
     return Work(word) if word in tuple(Work) else None
 
 
-@dataclass(frozen=True, slots=True)
-class GitFacts:
+class GitFacts(Value):
     """What git shows of a worker, to put its record right."""
 
     ahead: str | None = None
@@ -262,7 +256,7 @@ def rebuilt(remains: Remains, now: float) -> Rebuilt:
         current_prompt=prompt,
         base_sha=remains.base,
         commit_sha=remains.ahead,
-        rejected_sha=_rejected(remains, work),
+        rejected_sha=logged.rejected_sha if work is not Work.IDLE else None,
         resume_work=_resume(work, prompt),
         rebase_started_at_unix=now if work is Work.REBASING else None,
         conflicted_files=remains.conflicted_files,
@@ -309,10 +303,6 @@ def _turn(remains: Remains) -> Turn:
     if not remains.alive:
         return Turn.OVER
     return Turn.OPEN if remains.busy else Turn.UNKNOWN
-
-
-def _rejected(remains: Remains, work: Work) -> str | None:
-    return remains.logged.rejected_sha if work is not Work.IDLE and remains.logged.rejected_sha else None
 
 
 def backup_is_current(backup: State, remains: Mapping[str, Remains]) -> bool:

@@ -14,7 +14,7 @@ from llmc.model import State, Worker
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import EventLog, LoggedEvent
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 class RepairStage(IntEnum):
@@ -33,8 +33,7 @@ class RepairStage(IntEnum):
     RECORDS = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Value):
     """How one kind of finding is repaired; words in braces are filled in for the finding at hand."""
 
     do: str
@@ -53,8 +52,7 @@ def fix(stage: RepairStage, do: str, words: str) -> Callable[[Callable[[RepairCo
     return lambda carry_out: Fix(do, words, stage, carry_out)
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(Value):
     """One thing to do, and the words for it."""
 
     fix: Fix
@@ -63,8 +61,7 @@ class Repair:
     subject: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RepairChoice:
+class RepairChoice(Value):
     """The ways in which a repair can be made, for a person to choose from."""
 
     question: str
@@ -74,8 +71,7 @@ class RepairChoice:
     """A file that the person may rather put right in their editor."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepairContext:
+class RepairContext(Value):
     """What repairs are carried out with. A damaged root has no site yet: it is opened when a repair needs it."""
 
     root: Root
@@ -92,12 +88,11 @@ class RepairContext:
         """The worker of the repair, with its lock held."""
         site = self.open_site()
         worker = site.worker(repair.worker or "")
-        with site.acting_for(worker.name):
+        with site.lock_of(worker.name):
             yield site, worker
 
 
-@dataclass(frozen=True, slots=True)
-class Repaired:
+class Repaired(Value):
     """What came of a repair: done or not, in words."""
 
     repair: Repair

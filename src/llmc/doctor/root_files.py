@@ -8,15 +8,16 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 
+from llmc.core.display import counted, some
 from llmc.doctor.answers import Absent, Answer, Found, known, question
-from llmc.doctor.findings import ERROR, Finding, Topic, counted, some
+from llmc.doctor.findings import ERROR, Finding, Topic
 from llmc.doctor.health import Health, Looking
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.errors import LlmcError
+from llmc.host.files import is_replaced
 from llmc.root import Root
 from llmc.store.bad_reports import BAD
-from llmc.store.own_directory import is_replaced
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("root")
 TRACES = (".worktrees", "state.json", "state.json.bak")
@@ -32,16 +33,14 @@ LOW_FILES = 1000
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DiskSpace:
+class DiskSpace(Value):
     """What is free on the disk of the root; None where it does not count its files."""
 
     free_bytes: int
     free_files: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class RootFilesSeen:
+class RootFilesSeen(Value):
     present: Answer[Root] = field(metadata=TOPIC.asks("the root", required=True))
     open_paths: Answer[Mapping[str, int]] = field(metadata=TOPIC.asks("who may read the root"))
     """What other users may use, with its mode."""

@@ -6,21 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from llmc.care.catch_up import catch_up
+from llmc.core.display import counted, some
 from llmc.doctor.answers import Answer, Found, both, given, known
-from llmc.doctor.daemon import DaemonSeen, acted_for, names_in_use
-from llmc.doctor.findings import Finding, Topic, counted, some
+from llmc.doctor.daemon import DaemonSeen, acted_for, of_nobody
+from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import SESSIONS, Health, Looking, StateFacts
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
 from llmc.doctor.state import workers_of
-from llmc.host.process_search import marked_processes
-from llmc.host.processes import end_tree, is_running
+from llmc.host.locks import is_held
+from llmc.host.processes import end_tree, is_running, marked_processes
 from llmc.model import Session
 from llmc.perform.sessions import end_strays
 from llmc.root import Root
-from llmc.store.lock import is_held
 from llmc.tmux.parsing import Pane
-from llmc.tmux.server import Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("terminals")
 
@@ -28,16 +27,14 @@ TOPIC = Topic("terminals")
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalFacts:
+class TerminalFacts(Value):
     session: str
     alive: bool
     how: str = ""
     """How its process ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class StrayProcess:
+class StrayProcess(Value):
     """A process that an agent of this root has started and that is in no terminal of its worker's."""
 
     pid: int
@@ -45,8 +42,7 @@ class StrayProcess:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionsSeen:
+class SessionsSeen(Value):
     terminals: Answer[tuple[TerminalFacts, ...]] = field(metadata=TOPIC.asks("the tmux server"))
     own: Answer[Mapping[str, TerminalFacts | None]] = field(metadata=TOPIC.asks("the workers' terminals"))
     """The terminal of each worker."""
@@ -54,16 +50,12 @@ class SessionsSeen:
 
 
 def look(looking: Looking, seen: Health) -> SessionsSeen:
-    terminals = given(looking.tmux, _look_at_terminals)
+    terminals = given(looking.tmux, lambda tmux: Found(tuple(map(_terminal, tmux.panes().values()))))
     return SessionsSeen(
         terminals,
         own=given(both(terminals, looking.state), lambda of: _own_terminals(*of)),
         strays=given(terminals, lambda terminals: _find_strays(looking.root, terminals)),
     )
-
-
-def _look_at_terminals(tmux: Tmux) -> Answer[tuple[TerminalFacts, ...]]:
-    return Found(tuple(_terminal(pane) for pane in tmux.panes().values()))
 
 
 def _terminal(pane: Pane) -> TerminalFacts:
@@ -166,15 +158,10 @@ def judge(health: Health) -> Iterator[Finding]:
 
 
 def _orphans(health: Health) -> Iterator[Finding]:
-    names = names_in_use(health)
-    if names is None:
-        return
-    own = {*(worker.session_id for worker in workers_of(health).values()), *(SESSIONS + name for name in names)}
-    for terminal in known(health.of(SessionsSeen).terminals, ()):
-        name = terminal.session
-        if name.startswith(SESSIONS) and name not in own:
-            what, why = f"the session {name} belongs to no worker", "an agent may be at work there unseen"
-            yield ORPHANED.finding(what, why, subject=name, socket=health.root.tmux_socket, session=name)
+    sessions = [terminal.session for terminal in known(health.of(SessionsSeen).terminals, ())]
+    for name in of_nobody(health, sessions, SESSIONS, lambda worker: worker.session_id):
+        what, why = f"the session {name} belongs to no worker", "an agent may be at work there unseen"
+        yield ORPHANED.finding(what, why, subject=name, socket=health.root.tmux_socket, session=name)
 
 
 def _strays(health: Health) -> Iterator[Finding]:

@@ -8,7 +8,9 @@ from dataclasses import field
 from pathlib import Path
 
 from llmc.agents.packs import broken_packs
-from llmc.config import Config, ConfigError, load_config
+from llmc.config.load import load_config
+from llmc.config.problems import ConfigError
+from llmc.config.settings import Config
 from llmc.doctor.answers import Absent, Answer, Broken, Found, given, known
 from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import Health, Looking
@@ -19,7 +21,7 @@ from llmc.git.parse import decode
 from llmc.git.runner import Git
 from llmc.root import Root
 from llmc.store.config_file import default_config_text
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("settings")
 
@@ -27,8 +29,7 @@ TOPIC = Topic("settings")
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsSeen:
+class SettingsSeen(Value):
     config: Answer[Config] = field(metadata=TOPIC.asks("config.toml", required=True))
     broken_packs: Answer[tuple[str, ...]] = field(metadata=TOPIC.asks("the screen packs"))
     """What is wrong with them."""
@@ -51,8 +52,7 @@ def read_settings(root: Root) -> Answer[Config]:
 
 
 def _find_broken_packs(root: Root, config: Config) -> Answer[tuple[str, ...]]:
-    named = [options.pack for options in config.agents.values() if options.pack]
-    return Found(tuple(wrong.what for wrong in broken_packs(root.packs, named)))
+    return Found(tuple(wrong.what for wrong in broken_packs(root.packs, config.agents.values())))
 
 
 # --- repair ---------------------------------------------------------------------------------------

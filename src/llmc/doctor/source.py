@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from pathlib import Path
 
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.core.display import age
 from llmc.core.landing.journal import Landing
 from llmc.core.lifecycle.clocks import elapsed
@@ -23,11 +23,11 @@ from llmc.git.land import place_of
 from llmc.git.locks import LockFile, locks_on, remove_left
 from llmc.git.repository import branch_tip, common_dir
 from llmc.git.runner import Git
+from llmc.host.locks import FileLock, is_held
 from llmc.perform.landing import LANDING, settle_landings, settled_words
 from llmc.root import Root
 from llmc.store.landing_journal import JournalBrokenError, LandingJournal
-from llmc.store.lock import FileLock, is_held
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("repository")
 STAYS_SECS = 60.0
@@ -39,8 +39,7 @@ OLD_LOCK_SECS = 600.0
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSeen:
+class SourceSeen(Value):
     has_branch: Answer[bool] = field(metadata=TOPIC.asks("the source repository"))
     is_followed: Answer[bool] = field(metadata=TOPIC.asks("which repository the clone follows"))
     """Whether the clone fetches from the very repository that accepted work goes to."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from types import MappingProxyType
 
-from llmc.core.display import age, one_line
+from llmc.core.display import age, counted, one_line
 from llmc.core.lifecycle.clocks import is_future, newest_time
 from llmc.doctor.answers import Absent, Answer, Broken, Found, Newer, Unknown, probe
-from llmc.doctor.findings import Finding, FindingKind, Topic, counted
+from llmc.doctor.findings import Finding, FindingKind, Topic
 from llmc.doctor.health import Health, Looking, StateFacts
 from llmc.doctor.remains import backup_is_current, find_remains, rebuilt
 from llmc.doctor.repairs import Repair, RepairChoice, RepairContext, RepairStage, change_worker, fix
@@ -20,7 +20,7 @@ from llmc.model import State, Work, Worker
 from llmc.root import Root
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, parse
 from llmc.store.state_file import StateFile, StateMissingError
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("state")
 
@@ -28,8 +28,7 @@ TOPIC = Topic("state")
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StateSeen:
+class StateSeen(Value):
     state: Answer[StateFacts] = field(metadata=TOPIC.asks("state.json", required=True))
     backup: Answer[float] = field(metadata=TOPIC.asks("state.json.bak"))
     """How many seconds old the last state before this one is."""

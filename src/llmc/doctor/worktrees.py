@@ -11,12 +11,13 @@ from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 
+from llmc.core.display import some
 from llmc.core.lifecycle import events as ev
 from llmc.core.names import name_problem
 from llmc.doctor.answers import Absent, Answer, Found, OfWorker, Unknown, both, given, known, probe, there
 from llmc.doctor.clone import REASON, CloneFacts, CloneSeen, WorktreeRecord
 from llmc.doctor.daemon import acted_for, names_in_use, settled_status
-from llmc.doctor.findings import Finding, Topic, some
+from llmc.doctor.findings import Finding, Topic
 from llmc.doctor.health import BRANCHES, Health, Looking
 from llmc.doctor.remains import find_remains_of, rebuilt
 from llmc.doctor.repairs import Repair, RepairChoice, RepairContext, RepairStage, change_worker, fix
@@ -37,7 +38,7 @@ from llmc.perform.steps import decide_and_run
 from llmc.perform.worktrees import restore_worktree
 from llmc.root import Root
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 TOPIC = Topic("worktrees")
 AGENT_AT_WORK = frozenset((Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT))
@@ -47,7 +48,6 @@ AGENT_AT_WORK = frozenset((Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT))
 # --- look -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class WorktreeSeen(OfWorker):
     directory: Answer[str] = field(metadata=TOPIC.asks("its worktree"))
     record: Answer[WorktreeRecord] = field(metadata=TOPIC.asks("git's record of its worktree"))
@@ -57,8 +57,7 @@ class WorktreeSeen(OfWorker):
     """Those that its record names and that do not exist."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorktreesSeen:
+class WorktreesSeen(Value):
     of_workers: Answer[tuple[WorktreeSeen, ...]] = field(metadata=TOPIC.asks("the worktrees of the workers"))
 
 
@@ -197,13 +196,19 @@ def _holds_work(context: RepairContext, name: str) -> bool:
 @fix(RepairStage.WORKTREES, "remove a worktree", "back it up and remove it")
 def _remove_orphan(context: RepairContext, repair: Repair) -> str:
     site, name = context.open_site(), repair.subject
-    with site.acting_for(name):
+    with site.lock_of(name):
+        _require_orphan(site, name)
         words = _remove_directory(context, site, name)
         backup_branch(site.git, site.root.path, name, site.now(), BRANCHES + name, REASON)
         delete_branch(site.git, site.root.path, BRANCHES + name)
         forget_files(site, name)
         forget_locks(site, name)
     return words
+
+
+def _require_orphan(site: Site, name: str) -> None:
+    if name in site.ledger.load().workers:
+        raise LlmcError(f"{name} is a worker by now", "nothing was changed")
 
 
 def _remove_directory(context: RepairContext, site: Site, name: str) -> str:
@@ -226,7 +231,8 @@ def _remove_directory(context: RepairContext, site: Site, name: str) -> str:
 def _adopt_orphan(context: RepairContext, repair: Repair) -> str:
     site, name = context.open_site(), repair.subject
     branch = BRANCHES + name
-    with site.acting_for(name):
+    with site.lock_of(name):
+        _require_orphan(site, name)
         if branch_tip(site.git, site.root.path, branch) is None:
             _restore(site, name, branch)
         record = find_worktree(site.git, site.root.path, name)

@@ -10,7 +10,7 @@ from llmc.errors import LlmcError
 from llmc.git.failure import subcommand
 from llmc.git.repository import HEADS, git_paths
 from llmc.git.runner import Git
-from llmc.host.holders import can_tell_holders, holder_of
+from llmc.host.processes import can_look_around, holder_of
 from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 0.05
@@ -45,7 +45,7 @@ class LockFile:
 
     @property
     def is_left(self) -> bool:
-        return not self.holder and (can_tell_holders() or self.age_secs > NOBODY_AFTER_SECS)
+        return not self.holder and (can_look_around() or self.age_secs > NOBODY_AFTER_SECS)
 
 
 def locks_on(git: Git, place: str, branch: str) -> tuple[LockFile, ...]:

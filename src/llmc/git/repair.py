@@ -12,7 +12,7 @@ from llmc.git.parse import decode, encode
 from llmc.git.plain_refs import make_plain
 from llmc.git.repository import HEADS, branch_tip, operations, resolve
 from llmc.git.runner import LONG, Git
-from llmc.git.worktree import make_worktree, point_at_record, quit_operations, remove_worktree, worktree_path
+from llmc.git.worktree import make_worktree, point_at_record, quit_operations, worktree_path
 from llmc.git.worktree_identity import foreign_git, has_whole_record, points_at_record, recorded_head
 
 _PACKED = re.compile(rb"#.*|\^?[0-9a-f]{40,64}|[0-9a-f]{40,64} refs/\S+")
@@ -85,9 +85,12 @@ def restore_branch(git: Git, root: str, name: str, branch: str, candidates: tupl
 
 
 def make_worktree_again(git: Git, root: str, name: str, branch: str) -> None:
-    """For a directory that is gone: the branch, checked out in its place."""
-    remove_worktree(git, root, name)
-    make_worktree(git, root, name, "--force", worktree_path(root, name), branch)
+    """For a directory that is gone: the branch, checked out in its place. One that is there is never removed."""
+    path = worktree_path(root, name)
+    if git.host.read_link(path) is not None:
+        git.host.remove_tree(path)
+    git.host.remove_tree(record_of(root, name))
+    make_worktree(git, root, name, "--force", path, branch)
 
 
 def make_ours(git: Git, root: str, name: str, branch: str, keep: str) -> str:

@@ -12,8 +12,7 @@ from llmc.git.failure import GitError, is_locked
 from llmc.git.objects import ObjectReaders
 from llmc.git.own_view import EVERYWHERE_BELOW, WORKTREES, places
 from llmc.git.parse import decode, encode
-from llmc.host.base import Completed, Host, Talk
-from llmc.host.local import ProgramMissingError
+from llmc.host.base import Completed, Host, ProgramMissingError, Talk
 from llmc.values import dataclass
 
 MINIMUM = (2, 38)

@@ -21,7 +21,7 @@ from llmc.git.repository import require_commit, resolve
 from llmc.git.runner import LONG, Git
 from llmc.host import entries
 from llmc.host.faults import Moment, reached
-from llmc.host.process_search import marked_processes
+from llmc.host.processes import marked_processes
 from llmc.values import dataclass
 
 MARK = "LLMC_LANDING"

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from llmc.errors import LlmcError
 from llmc.values import dataclass
+
+
+class ProgramMissingError(LlmcError):
+    """The program is not installed."""
+
+
+class ProgramHungError(LlmcError):
+    """The program did not end in time and was ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,9 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def read_clock() -> Clock:
-    return Clock(time.time(), _up_secs(), _boot())
-
-
-def _up_secs() -> float:
-    """Sleep included: a machine that was asleep for a day has a clock that is right, and a day that has gone by."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+    # Sleep included: a machine that was asleep for a day has a clock that is right, and a day that has gone by.
+    up_secs = time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+    return Clock(time.time(), up_secs, _boot())
 
 
 @cache

@@ -9,29 +9,25 @@ import shutil
 import signal
 import subprocess
 import termios
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from fcntl import ioctl
 from pathlib import Path
 from typing import IO
 
 from llmc.errors import LlmcError
-from llmc.host.atomic import write_atomically
-from llmc.host.base import Completed, Talk
-from llmc.host.exclusive import alone
-from llmc.host.line_process import TalkingProgram
+from llmc.host import try_lock
+from llmc.host.base import Completed, ProgramHungError, ProgramMissingError, Talk
+from llmc.host.files import write_atomically
 from llmc.host.processes import descendants, end_all, family, kill
 
+ANSWERS_WITHIN_SECS = 10.0
+LEAVES_WITHIN_SECS = 2.0
+PAUSE_SECS = 0.001
 PIPES_CLOSE_WITHIN_SECS = 1.0
 REMOVED_WITHIN_SECS = 1800.0
-
-
-class ProgramMissingError(LlmcError):
-    """The program is not installed."""
-
-
-class ProgramHungError(LlmcError):
-    """The program did not end in time and was ended."""
 
 
 class LocalHost:
@@ -63,8 +59,20 @@ class LocalHost:
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> Talk:
         return TalkingProgram(argv, env, cwd)
 
-    def alone(self, path: str, within: float) -> AbstractContextManager[None]:
-        return alone(path, within)
+    @contextmanager
+    def alone(self, path: str, within: float) -> Iterator[None]:
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+        except OSError:  # where no file can be, there are no turns
+            yield
+            return
+        try:
+            until = time.monotonic() + within
+            while not try_lock(fd) and time.monotonic() < until:
+                time.sleep(PAUSE_SECS)  # never longer: whoever comes later would be quicker
+            yield
+        finally:
+            os.close(fd)
 
     def which(self, program: str) -> str | None:
         return shutil.which(program)
@@ -144,6 +152,61 @@ class LocalHost:
 
     def reads_lines(self, tty: str) -> bool:
         return _of_terminal(tty, lambda terminal: bool(termios.tcgetattr(terminal)[LOCAL_MODES] & termios.ICANON))
+
+
+class TalkingProgram:
+    """Raises EOFError when the program has ended, or says nothing for too long."""
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> None:
+        self._process = subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+            bufsize=0,
+        )
+        self._lines: deque[bytes] = deque()
+        self._unfinished = b""
+
+    def say(self, line: bytes) -> None:
+        assert self._process.stdin is not None
+        rest = memoryview(line)
+        try:
+            while rest:
+                rest = rest[self._process.stdin.write(rest) :]
+        except BrokenPipeError:
+            raise EOFError("the program has ended") from None
+
+    def hear(self) -> bytes:
+        until = time.monotonic() + ANSWERS_WITHIN_SECS
+        while not self._lines:
+            *complete, self._unfinished = (self._unfinished + self._read(until)).split(b"\n")
+            self._lines += complete
+        return self._lines.popleft()
+
+    def _read(self, until: float) -> bytes:
+        assert self._process.stdout is not None
+        fd = self._process.stdout.fileno()
+        ready, _, _ = select.select([fd], [], [], max(0.0, until - time.monotonic()))
+        data = os.read(fd, 65536) if ready else b""
+        if not data:
+            raise EOFError("the program has ended or says nothing")
+        return data
+
+    def close(self) -> None:
+        """Lets the program leave by itself, as it wants to when nobody speaks any more."""
+        assert self._process.stdin is not None
+        with self._process, suppress(EOFError, OSError):
+            self._process.stdin.close()
+            until = time.monotonic() + LEAVES_WITHIN_SECS
+            try:
+                while True:
+                    self._read(until)
+            finally:
+                self._process.kill()
 
 
 class _Process(subprocess.Popen[bytes]):

@@ -1,17 +1,21 @@
-"""Processes: who runs, what they have open, and ending them with everything that they started."""
+"""Processes: who runs, what they have open, finding them, and ending them with everything that they started."""
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from llmc.values import dataclass
 
 GRACE_SECS = 3.0
 PAUSE_SECS = 0.02
+COMMAND_SHOWN = 60
+START_IS_KNOWN_TO_SECS = 2.0
+"""The process table counts in ticks since a boot that is known to a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +28,46 @@ class _Entry:
     session: int
 
 
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A process that was found by the variables that it was started with: those survive the loss of every parent."""
+
+    pid: int
+    variables: Mapping[str, str]
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class LockFileUser:
+    pid: int
+    command: str
+
+    def __str__(self) -> str:
+        return f"`{self.command}` (pid {self.pid})"
+
+
+def can_look_around() -> bool:
+    """Whether the system tells what other processes do."""
+    return os.path.exists("/proc/self")
+
+
 def is_running(pid: int) -> bool:
     """Whether the process lives. A zombie is dead, though its number is still taken."""
     entry = _look_up(pid)
     if entry is not None:
         return entry.state not in "ZX"
-    if os.path.exists("/proc/self"):
+    if can_look_around():
         return False
-    with suppress(ProcessLookupError):
+    return exists(pid)
+
+
+def exists(pid: int) -> bool:
+    """Whether the number is taken, be it by a zombie."""
+    try:
         os.kill(pid, 0)
-        return True
-    return False
+    except OSError as error:
+        return error.errno != errno.ESRCH
+    return True
 
 
 def parent_of(pid: int) -> int | None:
@@ -131,11 +164,15 @@ def end_tree(pid: int, *, grace: float = GRACE_SECS) -> None:
 
 def end_all(pids: list[int], *, grace: float = GRACE_SECS) -> None:
     """TERM, wait, KILL."""
-    for pid in pids:
-        _send(pid, signal.SIGTERM)
+    ask_to_end(pids)
     if not wait_for_end(pids, grace):
         kill(pids)
         wait_for_end(pids, grace)
+
+
+def ask_to_end(pids: list[int]) -> None:
+    for pid in pids:
+        _send(pid, signal.SIGTERM)
 
 
 def kill(pids: list[int]) -> None:
@@ -167,15 +204,87 @@ def running() -> list[int]:
     return [pid for pid, entry in _process_table() if entry.state not in "ZX"]
 
 
+def marked_processes(**wanted: str) -> list[Marked]:
+    """Every process of this user's whose environment has these values. Never this one, nor whatever started it.
+
+    An empty value means any. Empty where there is no /proc.
+    """
+    spared = _own_line()
+    found = (_marked(pid, wanted) for pid in _own_processes() if pid not in spared)
+    return [each for each in found if each is not None]
+
+
+def works_in(directory: str, program: str) -> bool:
+    """Whether a program of that name runs with its working directory there or below."""
+    return next(programs_in(directory, program), None) is not None
+
+
+def programs_in(directory: str, program: str) -> Iterator[int]:
+    """Who runs a program of that name with their working directory there or below."""
+    inside = f"{directory.rstrip('/')}/"
+    for pid in _own_processes():
+        if _told(pid, "comm").startswith(program) and f"{_directory(pid)}/".startswith(inside):
+            yield pid
+
+
+def _own_line() -> set[int]:
+    line, pid = set(), os.getpid()
+    while pid > 1 and pid not in line:
+        line.add(pid)
+        pid = parent_of(pid) or 0
+    return line
+
+
+def _own_processes() -> Iterator[int]:
+    user = os.geteuid()
+    for pid in _numbers():
+        with suppress(OSError):  # it has just ended
+            if os.stat(f"/proc/{pid}").st_uid == user:
+                yield pid
+
+
+def _marked(pid: int, wanted: Mapping[str, str]) -> Marked | None:
+    entries = _told(pid, "environ").split("\0")
+    variables = {name: value for name, equals, value in (entry.partition("=") for entry in entries) if equals}
+    if any(not variables.get(name) or (value and variables[name] != value) for name, value in wanted.items()):
+        return None
+    return Marked(pid, {name: variables[name] for name in wanted}, command_of(pid)) if is_running(pid) else None
+
+
+def holder_of(
+    lock: str, made_unix: float, places: tuple[str, ...], program: str, only_reads: Callable[[str], bool]
+) -> LockFileUser | None:
+    """Whoever has it open, else a program that works in one of the places and is older than the lock.
+
+    Git closes a lock file long before it gives it back: `git commit` waits for an editor meanwhile.
+    """
+    real = os.path.realpath(lock)
+    for pid in running():
+        if real in open_files(pid):
+            return LockFileUser(pid, command_of(pid))
+    for place in places:
+        for pid in programs_in(place, program):
+            command = command_of(pid)
+            older = started_at(pid) <= made_unix + START_IS_KNOWN_TO_SECS
+            if older and not only_reads(command) and is_running(pid):
+                return LockFileUser(pid, command)
+    return None
+
+
+def command_of(pid: int) -> str:
+    return _told(pid, "cmdline").replace("\0", " ").strip()[:COMMAND_SHOWN] or _told(pid, "comm").strip()
+
+
 def _process_table() -> Iterator[tuple[int, _Entry]]:
-    try:
-        names = os.listdir("/proc")
-    except OSError:
-        return
-    for pid in map(int, filter(str.isdecimal, names)):
+    for pid in _numbers():
         entry = _look_up(pid)
         if entry is not None:
             yield pid, entry
+
+
+def _numbers() -> Iterator[int]:
+    with suppress(OSError):
+        yield from map(int, filter(str.isdecimal, os.listdir("/proc")))
 
 
 def _look_up(pid: int) -> _Entry | None:
@@ -196,3 +305,19 @@ def _read(path: str) -> str:
     # strings, a megabyte in one piece, would be made anew every minute, each time in the memory of another thread.
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read()
+
+
+def _directory(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
+def _told(pid: int, what: str) -> str:
+    """Empty of a process that has just ended, or that is somebody else's."""
+    try:
+        with open(f"/proc/{pid}/{what}", "rb") as file:
+            return os.fsdecode(file.read())
+    except OSError:
+        return ""

@@ -21,7 +21,7 @@ from llmc.git.repository import HEADS, branch_tip, current_branch, operations, r
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 def upstream_tip(site: Site) -> str | None:
@@ -68,8 +68,7 @@ def _account(site: Site, upstream: str, tip: str) -> tuple[str | None, tuple[str
     return patch_id(git, root, base, tip), messages_of(own_commits(git, root, tip, base))
 
 
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
+class Elsewhere(Value):
     sha: str
     where: str
 

@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 
 from llmc.core.display import age, one_line
 from llmc.core.lifecycle.next_moves import reporting
-from llmc.core.screen.classify import Screen, read_screen
+from llmc.core.screen.classify import read_screen
+from llmc.core.screen.screen import Screen
 from llmc.errors import LlmcError
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import branch_tip, current_branch, status
+from llmc.host.locks import is_held
 from llmc.host.processes import is_running
 from llmc.model import Worker
 from llmc.observe.branches import work_ahead
 from llmc.site import Site
-from llmc.store.lock import Holder, is_held
 from llmc.store.snapshot import read_told
 from llmc.store.spool import peek
 
@@ -109,20 +110,9 @@ def _timers(site: Site, worker: Worker) -> str:
     return ", ".join(due) or "none"
 
 
-def _lock(site: Site, worker: Worker) -> str:
-    return _held_by(is_held(site.root.worker_lock(worker.name)), "nobody acts for it", site.now())
-
-
-def _typing(site: Site, worker: Worker) -> str:
-    return _held_by(is_held(site.root.pane_lock(worker.name)), "nobody types into its terminal", site.now())
-
-
-def _daemon(site: Site, worker: Worker) -> str:
-    return _held_by(is_held(site.root.daemon_lock), "no daemon runs", site.now())
-
-
-def _held_by(holder: Holder | None, nobody: str, now: float) -> str:
-    return nobody if holder is None else f"{holder}, for {age(now - holder.since_unix)}"
+def _held_by(site: Site, lock: str, nobody: str) -> str:
+    holder = is_held(lock)
+    return nobody if holder is None else f"{holder}, for {age(site.now() - holder.since_unix)}"
 
 
 def _crashes(site: Site, worker: Worker) -> str:
@@ -141,8 +131,8 @@ _READERS: Mapping[str, Callable[[Site, Worker], str]] = {
     "worktree": _worktree,
     "rebase": _rebase,
     "timers": _timers,
-    "lock": _lock,
-    "typing": _typing,
-    "daemon": _daemon,
+    "lock": lambda site, worker: _held_by(site, site.root.worker_lock(worker.name), "nobody acts for it"),
+    "typing": lambda site, worker: _held_by(site, site.root.pane_lock(worker.name), "nobody types into its terminal"),
+    "daemon": lambda site, worker: _held_by(site, site.root.daemon_lock, "no daemon runs"),
     "crashes": _crashes,
 }

@@ -18,12 +18,10 @@ from llmc.model import Session, State, Work, Worker
 from llmc.observe.branches import upstream_tip
 from llmc.observe.reports import has_reports
 from llmc.site import Site
-from llmc.tmux.parsing import Pane
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
+class Glance(Value):
     """What is there now, for all workers at once."""
 
     now: float
@@ -37,14 +35,10 @@ class Glance:
 
 def glance(site: Site, state: State) -> Glance:
     panes = site.tmux.panes()
-    live = frozenset(name for name, pane in panes.items() if _is_live(pane))
+    live = frozenset(name for name, pane in panes.items() if not pane.dead and is_running(pane.pid))
     reported = frozenset(name for name in state.workers if has_reports(site, name))
     lost = frozenset(name for name, worker in state.workers.items() if not site.host.is_dir(worker.worktree_path))
     return Glance(site.now(), live, heads(site.git, site.root.path), upstream_tip(site), reported, lost)
-
-
-def _is_live(pane: Pane) -> bool:
-    return not pane.dead and is_running(pane.pid)
 
 
 def unexpected(state: State, seen: Glance, policy_of: Callable[[str], Policy]) -> dict[str, tuple[str, ...]]:

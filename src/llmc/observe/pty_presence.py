@@ -9,11 +9,10 @@ from llmc.host.base import Host
 from llmc.store.terminals import KnownTerminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Presence:
+class Presence(Value):
     there: Mapping[str, tuple[KnownTerminal, Tmux, Pane]]
     gone: Mapping[str, KnownTerminal]
     unknown: Mapping[str, str]

@@ -8,7 +8,7 @@ from itertools import groupby
 from threading import Lock
 from typing import Any
 
-from llmc.core.delivery.digest import screen_digest
+from llmc.core.delivery.texts import screen_digest
 from llmc.core.dialogs.dialog import as_json
 from llmc.core.screen.assessment import Assessment, TerminalStatus, assessment
 from llmc.core.screen.classify import Pack, ScreenReading, read_screen
@@ -20,7 +20,7 @@ from llmc.observe.second_opinion import Asked, SecondOpinion
 from llmc.observe.watched_terminal import Subject
 from llmc.store.status_cache import Complaints
 from llmc.tmux.parsing import Pane
-from llmc.values import dataclass
+from llmc.values import Value
 
 SETTLE_SECS = 1.0
 """Between two looks at a screen that has just changed."""
@@ -28,8 +28,7 @@ CONTESTED_SECS = 0.2
 """The same where it says for sure what the agent has not told: somebody may be waiting to hear of that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Value):
     """What came of one look."""
 
     subject: Subject

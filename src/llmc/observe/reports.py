@@ -16,11 +16,10 @@ from llmc.observe.branches import new_work, work_elsewhere
 from llmc.observe.sessions import said_on_screen
 from llmc.site import Site, local_offset
 from llmc.store.spool import SpooledEvent, has_events
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Value):
     """What some reports say."""
 
     events: list[ev.Event]
@@ -88,8 +87,7 @@ def _as_events(site: Site, worker: Worker, reports: Iterable[tuple[Report, float
     return [event for event in found if event is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Branch:
+class _Branch(Value):
     """The new commit, whether files are uncommitted, where else the work is, and whether a rebase is over."""
 
     commit: str | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.core.delivery.digest import prompt_digests
+from llmc.core.delivery.texts import prompt_digests
 from llmc.core.dialogs.dialog import said_in_a_line
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.transitions.agent_reports import NOTED_EVERY_SECS

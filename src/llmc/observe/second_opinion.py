@@ -15,7 +15,7 @@ from llmc.errors import LlmcError
 from llmc.host.background import Errands
 from llmc.host.web import NoAnswerError, Response, post_json
 from llmc.root import Root
-from llmc.values import dataclass
+from llmc.values import Value
 
 TRIES = 3
 FIRST_PAUSE_SECS = 1.0
@@ -31,8 +31,7 @@ class NoOpinionError(LlmcError):
     """The model was asked and has said nothing that can be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Value):
     """One screen."""
 
     name: str

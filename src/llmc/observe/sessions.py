@@ -30,7 +30,8 @@ def losses(site: Site, worker: Worker, pane: Pane | None, *, while_away: bool = 
 
 def said_on_screen(site: Site, worker: Worker) -> str:
     """What the agent's screen shows as its last words; empty where it shows none, or is not there."""
-    from llmc.core.screen.classify import Screen, read_screen
+    from llmc.core.screen.classify import read_screen
+    from llmc.core.screen.screen import Screen
 
     try:
         pane = site.tmux.pane_of(worker.session_id)

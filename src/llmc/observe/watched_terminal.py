@@ -12,10 +12,11 @@ from llmc.agents.packs import FALLBACK, load_pack, pack_for_command
 from llmc.agents.packs.parse import PackError
 from llmc.agents.registry import agent_named
 from llmc.agents.reports import Report, read_report
-from llmc.config import Config
+from llmc.config.settings import Config
 from llmc.core.screen.assessment import Assessment
-from llmc.core.screen.classify import Pack, Screen, screen_of
+from llmc.core.screen.classify import Pack
 from llmc.core.screen.fusion import QUIET_AFTER_SECS
+from llmc.core.screen.screen import Screen, screen_of
 from llmc.errors import LlmcError
 from llmc.host.processes import foreground_of, script_of
 from llmc.model import Worker
@@ -27,7 +28,7 @@ from llmc.store.snapshot import read_told
 from llmc.store.terminals import KnownTerminal
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 SHELL = "shell"
 """The pack for whatever runs in a shell and has none of its own."""
@@ -35,8 +36,7 @@ INTERPRETERS = frozenset(("node", "bun", "deno", "python", "python3", "bash", "s
 Translate = Callable[[Mapping[str, object]], Report | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Value):
     name: str
     tmux: Tmux
     server: str

@@ -32,11 +32,11 @@ from llmc.git.since_review import changed_since
 from llmc.git.worktree import reset_in_place
 from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
+from llmc.host.locks import FileLock
 from llmc.model import Reviewed, Step, Work, Worker
 from llmc.perform.landing import LANDING, land, settle_landings
 from llmc.perform.validation import ValidationFailedError, validate
 from llmc.site import Site
-from llmc.store.lock import FileLock
 
 TRIES = 5
 """How often the work is put onto a branch that moves on in the same moment."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from llmc.agents.base import Agent
-from llmc.core.delivery.digest import text_digest
+from llmc.core.delivery.texts import text_digest
 from llmc.core.dialogs.choosing import USUAL_WAYS, goal_for
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.dialogs.navigator import DialogOutcome

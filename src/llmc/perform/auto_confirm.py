@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from types import MappingProxyType
 
-from llmc.core.delivery.digest import screen_digest
+from llmc.core.delivery.texts import screen_digest
 from llmc.core.dialogs.navigator import DialogOutcome
 from llmc.core.display import one_line, plain
 from llmc.core.lifecycle import events as ev

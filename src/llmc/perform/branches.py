@@ -18,10 +18,10 @@ from llmc.git.since_review import reviewed_ref
 from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in_place
 from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
+from llmc.host.files import is_own_directory
 from llmc.model import Step, Worker
 from llmc.perform.worktrees import carry_ignored_files, make_it_ours, put_file_aside
 from llmc.site import Site
-from llmc.store.own_directory import is_own_directory
 
 
 class NotRebasedError(LlmcError):

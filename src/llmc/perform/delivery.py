@@ -9,21 +9,22 @@ from contextlib import contextmanager, suppress
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Whereabouts, prompts_since
-from llmc.core.delivery.digest import last_line_digests, prompt_digests, text_digest
 from llmc.core.delivery.machine import DeliveryAction, DeliveryLook, DeliveryProgress, DeliveryStage, Do, advance
+from llmc.core.delivery.texts import last_line_digests, prompt_digests, text_digest
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.transitions.queued import reports_owed
-from llmc.core.screen.classify import Screen, ScreenReading, composer_holds, composer_mixes, read_screen, times_shown
-from llmc.core.screen.composer import composer_keeps, is_part_of
+from llmc.core.screen.classify import ScreenReading, read_screen
+from llmc.core.screen.composer import composer_holds, composer_keeps, composer_mixes, is_part_of, times_shown
 from llmc.core.screen.fusion import INTERRUPTED
+from llmc.core.screen.screen import Screen
 from llmc.errors import LlmcError
+from llmc.host.locks import FileLock
 from llmc.host.watch import Watch, open_watch, wait_for_change
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
-from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
+from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open
 from llmc.site import Site
-from llmc.store.lock import FileLock
 from llmc.store.snapshot import told_state
-from llmc.store.spool import make_spool
+from llmc.store.spool import make_spool, marks
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
 from llmc.values import dataclass
@@ -315,7 +316,7 @@ def _send(
         if pane is None:
             return NOT_RUNNING, 0
         make_spool(site.root.spool(worker.name))  # an agent whose spool is gone cannot say that it got the text
-        before = waiting_now(site, worker)
+        before = marks(site.root.spool(worker.name))
         terminal = TypedTerminal(site, worker, agent, tmux, pane.id, text, digests, typed, before)
         with _signs_of_life(site, worker, pane) as signs:
             return _drive(terminal, signs, step, about_to_paste)

@@ -13,12 +13,11 @@ from llmc.core.call_for_help import Scene, bundle_text
 from llmc.core.lifecycle.clocks import in_order
 from llmc.errors import LlmcError
 from llmc.git.repository import status
-from llmc.host.atomic import write_atomically
+from llmc.host.files import is_own_directory, write_atomically
 from llmc.model import State, Worker
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.codec import encode
-from llmc.store.own_directory import is_own_directory
 
 KEPT = 50
 """Of all workers together; the newest."""

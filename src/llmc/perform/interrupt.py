@@ -6,7 +6,6 @@ import time
 
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
-from llmc.core.delivery.digest import screen_digest
 from llmc.core.delivery.interrupt import (
     InterruptAction,
     InterruptLook,
@@ -15,11 +14,14 @@ from llmc.core.delivery.interrupt import (
     Witness,
     advance,
 )
-from llmc.core.screen.classify import read_screen, screen_of
+from llmc.core.delivery.texts import screen_digest
+from llmc.core.screen.classify import read_screen
+from llmc.core.screen.screen import screen_of
 from llmc.model import Session, Turn, Worker
 from llmc.perform.delivery import lock_terminal
-from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open, waiting_now
+from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open
 from llmc.site import Site
+from llmc.store.spool import marks
 from llmc.tmux.server import PaneGoneError
 from llmc.values import dataclass
 
@@ -64,7 +66,7 @@ def _drive(site: Site, worker: Worker, within: float) -> InterruptAction:
             if action.ended is not None:
                 return action
             if action.key is not None:
-                before = waiting_now(site, worker) if before is None else before
+                before = marks(site.root.spool(worker.name)) if before is None else before
                 site.tmux.leave_copy_mode(pane.id)
                 site.tmux.press(pane.id, keys[action.key])
         except PaneGoneError:

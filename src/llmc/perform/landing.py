@@ -12,9 +12,9 @@ from llmc.git import land as moving
 from llmc.git.land import Landed, Order, prepare
 from llmc.git.take_back import HalfLandedError, SettledLanding, settle_landing
 from llmc.host.faults import Moment, reached
+from llmc.host.locks import FileLock
 from llmc.site import Site
 from llmc.store.landing_journal import LandingJournal
-from llmc.store.lock import FileLock
 
 LANDING = "accepting work"
 KIND = "landing"

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from llmc.agents.base import Launch
-from llmc.host.atomic import write_atomically
+from llmc.host.files import write_atomically
 
 
 def write_launch_files(launch: Launch) -> None:

@@ -14,9 +14,9 @@ from llmc.core.program import InstalledProgram
 from llmc.errors import LlmcError
 from llmc.git.own_files import exclude_own_files
 from llmc.git.own_view import view_of
-from llmc.host.atomic import write_atomically
-from llmc.host.process_search import marked_processes
-from llmc.host.processes import descendants, end_all, end_tree, family, is_running, wait_for_end
+from llmc.host.files import make_own_directory, write_atomically
+from llmc.host.locks import is_held
+from llmc.host.processes import descendants, end_all, end_tree, family, is_running, marked_processes, wait_for_end
 from llmc.model import Step, Worker
 from llmc.perform.going_on import going_on_text
 from llmc.perform.launch_files import write_launch_files
@@ -24,8 +24,6 @@ from llmc.perform.programs import forget_installed, installed_program
 from llmc.perform.start import StartEnded, wait_until_ready
 from llmc.perform.worktrees import restore_worktree
 from llmc.site import Site
-from llmc.store.lock import is_held
-from llmc.store.own_directory import make_own_directory
 from llmc.store.spool import make_spool
 from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane, last_words

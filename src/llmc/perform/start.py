@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from llmc.agents.base import Agent
 from llmc.agents.packs import FALLBACK
-from llmc.core.delivery.digest import screen_digest
 from llmc.core.delivery.start import Failed, Manners, Ready, StartLook, StartProgress, Waits, advance
+from llmc.core.delivery.texts import screen_digest
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.display import one_line
 from llmc.core.lifecycle import events as ev

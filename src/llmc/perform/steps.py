@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from contextlib import ExitStack
+from dataclasses import field, replace
 
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import (
@@ -22,10 +23,10 @@ from llmc.core.lifecycle.effects import (
 from llmc.core.lifecycle.table import Decision
 from llmc.errors import LlmcError
 from llmc.host.faults import Moment, reached
+from llmc.host.files import DiskError
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.perform.notices import tell
 from llmc.site import Site
-from llmc.store.lock import DiskError
 from llmc.values import dataclass
 
 CANCELLING = (ev.StopAsked, ev.ResetAsked, ev.RemovalAsked)
@@ -85,7 +86,7 @@ def _left_in_the_record(decision: Decision, unkept: DiskError) -> Settled:
 def stop_agent(site: Site, worker: Worker, *, force: bool) -> str:
     """Ends the agent even where the disk refuses to keep anything. What could not be remembered, in words."""
     try:
-        with site.acting_for(worker.name):
+        with site.lock_of(worker.name):
             settled = decide_and_run(site, worker.name, ev.StopAsked(site.now(), force))
     except DiskError as unwritten:
         from llmc.perform import sessions
@@ -102,16 +103,20 @@ def stop_agent(site: Site, worker: Worker, *, force: bool) -> str:
 def settle(site: Site, name: str, tip: str | None = None) -> Settled:
     """Carries out everything that is pending for the worker. The caller acts for the worker."""
     settled = Settled(site.worker(name), tip)
-    for _ in range(STEP_LIMIT):
-        worker = settled.worker
-        if worker is None or not worker.pending or settled.waits:
-            return settled
-        _take_step(site, settled, worker, worker.pending[0])
+    with ExitStack() as client:
+        for _ in range(STEP_LIMIT):
+            worker = settled.worker
+            if worker is None or not worker.pending or settled.waits:
+                return settled
+            effect = from_step(worker.pending[0])
+            if isinstance(effect, ClearConversation) and site.agent_of(worker).clear:
+                # The same client of tmux serves the text that comes after it.
+                site = replace(site, tmux=client.enter_context(site.tmux.talking(worker.session_id)))
+            _take_step(site, settled, worker, worker.pending[0], effect)
     raise AssertionError(f"{name} has no end of steps")
 
 
-def _take_step(site: Site, settled: Settled, worker: Worker, step: Step) -> None:
-    effect = from_step(step)
+def _take_step(site: Site, settled: Settled, worker: Worker, step: Step, effect: LastingEffect) -> None:
     try:
         result = _perform(site, settled, worker, step, effect)
     except LlmcError as failure:
@@ -136,7 +141,7 @@ def _take_step(site: Site, settled: Settled, worker: Worker, step: Step) -> None
 
 def _end_with_receipt(settled: Settled, effect: Deliver, unkept: LlmcError) -> None:
     """Whoever sent the text learns what became of it; the record has it as it was, and the next one goes on there."""
-    from llmc.core.delivery.digest import text_digest
+    from llmc.core.delivery.texts import text_digest
 
     if not settled.receipts:
         why = f"{unkept.what}; it is in the record all the same, and is sent when that is made right"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llmc.agents.reports import Report, is_of_session, understood
 from llmc.model import Turn, Worker
 from llmc.site import Site
-from llmc.store.spool import marks, peek
+from llmc.store.spool import peek
 
 TURN_BEGINS = ("prompt", "activity")
 TURN_ENDS = ("turn_end", "interrupted", "failure")
@@ -22,11 +22,6 @@ def spooled_reports(
     own = (event for event in waiting if is_of_session(worker, event.data, event.at_unix))
     read = (understood(site.agent_of(worker).translate, event.data) for event in own)
     return [report for report in read if report is not None]
-
-
-def waiting_now(site: Site, worker: Worker) -> frozenset[str]:
-    """The marks of the reports that wait already."""
-    return marks(site.root.spool(worker.name))
 
 
 def turn_is_open(turn: Turn, reports: list[Report]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmc.errors import LlmcError
-from llmc.host.local import ProgramHungError
+from llmc.host.base import ProgramHungError
 from llmc.site import Site
 
 SHOWN_LINES = 12

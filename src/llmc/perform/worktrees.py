@@ -40,6 +40,8 @@ def put_file_aside(site: Site, worker: Worker) -> str:
 
 def restore_worktree(site: Site, worker: Worker) -> str:
     """Makes it again from the branch. What is kept elsewhere of it, in words. The caller acts for the worker."""
+    if site.host.is_dir(worker.worktree_path):
+        return "; it was there again already"  # by somebody who was quicker, and with what was done there since
     kept = put_file_aside(site, worker) + _keep_head(site, worker.name, worker.branch)
     make_worktree_again(site.git, site.root.path, worker.name, worker.branch)
     carry_ignored_files(site, worker.worktree_path)

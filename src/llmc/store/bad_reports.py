@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from llmc.core.display import one_line
-from llmc.store.own_directory import opened
+from llmc.host.files import opened
 
 BAD = "bad"
 KEPT_BAD = 50

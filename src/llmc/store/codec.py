@@ -6,16 +6,14 @@ What a field may hold is read from the types of the model, so that a new field n
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
-from enum import StrEnum
-from functools import cache
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from llmc.core.schema import COUNT, Misfit, MismatchError, path_of, record_of, what_is_wrong
 from llmc.errors import LlmcError
 from llmc.model import SCHEMA, Json, State, Work, Worker
-from llmc.values import dataclass
+from llmc.store.json_values import json_object, json_value
+from llmc.values import Value
 
 SHOWN_PROBLEMS = 5
 
@@ -24,8 +22,7 @@ class StateError(LlmcError):
     """The stored state cannot be used as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class StateProblem:
+class StateProblem(Value):
     """One thing that is wrong; `worker` is empty for the file as a whole."""
 
     worker: str
@@ -57,12 +54,12 @@ def encode(state: State) -> dict[str, Json]:
         "workers": {key: encode_worker(worker) for key, worker in state.workers.items()},
         "last_reviewed_worker": state.last_reviewed_worker,
         "patrol_last_run_unix": state.patrol_last_run_unix,
-        "clock": _plain(state.clock),
+        "clock": json_value(state.clock),
     }
 
 
 def encode_worker(worker: Worker) -> dict[str, Json]:
-    return {"status": worker.status, **_plain_fields(worker)}
+    return {"status": worker.status, **json_object(worker)}
 
 
 def decode(data: object, *, source: str = "state.json") -> State:
@@ -170,22 +167,3 @@ def _migrate(data: object, source: str) -> dict[str, Any]:
     for version in range(schema, SCHEMA):
         data = MIGRATIONS[version](data)
     return data
-
-
-def _plain_fields(value: Any) -> dict[str, Json]:  # noqa: ANN401 - any dataclass of the model
-    return {name: _plain(getattr(value, name)) for name in _names(value.__class__)}
-
-
-@cache
-def _names(shape: Any) -> tuple[str, ...]:  # noqa: ANN401 - any dataclass of the model
-    return tuple(field.name for field in fields(shape))
-
-
-def _plain(value: Any) -> Json:  # noqa: ANN401 - whatever a field of the model holds
-    if value is None or type(value) in (str, bool, int, float):
-        return value  # type: ignore[no-any-return]
-    if isinstance(value, StrEnum):
-        return str(value)
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return dict(value) if isinstance(value, Mapping) else _plain_fields(value)

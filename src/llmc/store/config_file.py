@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import cast
 
 from llmc.config.edit import changed, value_at, with_table, with_value, without_table
 from llmc.config.keys import dotted, split_key
@@ -20,9 +19,10 @@ from llmc.config.suggest import advice_for, known_beside
 from llmc.config.value_types import typed
 from llmc.core.setting import Setting
 from llmc.errors import InvalidUsageError
-from llmc.host.atomic import write_atomically
+from llmc.host.files import disk_errors, write_atomically
+from llmc.host.locks import FileLock
 from llmc.model import Json
-from llmc.store.lock import FileLock, disk_errors
+from llmc.store.json_values import json_value
 
 _DEFAULT_TEXT = """\
 # The settings of this LLMC directory. What is commented out is the default.
@@ -74,7 +74,7 @@ def get_value(path: Path | str, name: str) -> Json:
     given = value_at(decode(text, str(path)), key)
     if given is None:
         given = getattr(config.worker(key[1]), key[2]) if key[0] == "workers" else about.default
-    return _plain(given)
+    return json_value(given)
 
 
 def set_value(path: Path | str, name: str, text: str) -> Json:
@@ -88,7 +88,7 @@ def set_value(path: Path | str, name: str, text: str) -> Json:
         return with_value(old, key, value)
 
     _change(path, edit)
-    return _plain(value)
+    return json_value(value)
 
 
 def set_worker_table(
@@ -141,14 +141,6 @@ def _refuse_new_problems(before: Mapping[str, object], after: Mapping[str, objec
     for problem in examine(after)[1]:
         if problem not in old or problem.key[: len(key)] == key:
             raise InvalidUsageError(f"{problem.what}; nothing was changed", problem.advice)
-
-
-def _plain(value: object) -> Json:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return str(value) if isinstance(value, str) else cast(Json, value)
 
 
 def _change(path: Path | str, edit: Callable[[str], str]) -> None:

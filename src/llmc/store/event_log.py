@@ -17,10 +17,10 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from llmc.errors import LlmcError
+from llmc.host.files import stand_aside
+from llmc.host.locks import FileLock
 from llmc.model import Json
-from llmc.store.lock import FileLock
-from llmc.store.own_file import stand_aside
-from llmc.values import dataclass
+from llmc.values import Value
 
 MIGRATIONS = (
     (
@@ -45,8 +45,7 @@ class EventLogError(LlmcError):
     """The log of events cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedEvent:
+class LoggedEvent(Value):
     """One entry. Before and after are empty where nothing moved; the id is given by the log."""
 
     at_unix: float
@@ -120,21 +119,18 @@ class EventLog:
 
     def _write(self, action: Action) -> bool:
         with self._one_at_a_time:
-            return self._write_alone(action)
-
-    def _write_alone(self, action: Action) -> bool:
-        try:
             try:
-                self._transact(action)
-            except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
-                    raise
-                self._set_aside(error)
-                self._transact(action)
-        except (sqlite3.Error, OSError, LlmcError) as error:
-            self.close()
-            self._warn(f"{self.path.name} was not written: {error}")
-            return False
+                try:
+                    self._transact(action)
+                except sqlite3.DatabaseError as error:
+                    if not _is_damage(error):
+                        raise
+                    self._set_aside(error)
+                    self._transact(action)
+            except (sqlite3.Error, OSError, LlmcError) as error:
+                self.close()
+                self._warn(f"{self.path.name} was not written: {error}")
+                return False
         return True
 
     def _transact(self, action: Action) -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 from llmc.core.landing.journal import Landing
 from llmc.core.schema import record_of
 from llmc.errors import LlmcError
-from llmc.host.atomic import sync_directory, write_atomically
-from llmc.store.lock import disk_error, disk_errors
+from llmc.host.files import disk_error, disk_errors, sync_directory, write_atomically
 
 SCHEMA = 1
 _LANDING = record_of(Landing)

@@ -15,7 +15,7 @@ from llmc.model import Json, State, Worker
 from llmc.store.event_log import EventLog, LoggedEvent
 from llmc.store.state_file import StateFile
 from llmc.store.worker_log import WorkerLog
-from llmc.values import dataclass
+from llmc.values import Value
 
 PROMPT_KEPT = 16 << 10
 """Characters of a task that the log keeps: enough to go on with it, little enough for a log."""
@@ -25,8 +25,7 @@ class UnknownWorkerError(LlmcError):
     """There is no worker of that name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(Value):
     state: StateFile
     events: EventLog
     log: WorkerLog
@@ -40,13 +39,10 @@ class Ledger:
 
     def apply(self, name: str, event: Event) -> Decision:
         """Decides what the event means for the worker and keeps the result before anything else happens."""
-        return self._apply(name, (event,), None)[0]
+        return self.hear(name, (event,))[0]
 
-    def hear(self, name: str, events: Sequence[Event], marks: tuple[str, ...]) -> list[Decision]:
+    def hear(self, name: str, events: Sequence[Event], marks: tuple[str, ...] | None = None) -> list[Decision]:
         """The same for several events of the agent at once, remembering by which reports they came."""
-        return self._apply(name, events, marks)
-
-    def _apply(self, name: str, events: Sequence[Event], marks: tuple[str, ...] | None) -> list[Decision]:
         decisions: list[Decision] = []
 
         def change(state: State) -> State:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from llmc.core.lifecycle.patrol import PatrolReport, with_counts
-from llmc.host.atomic import write_atomically
+from llmc.host.files import write_atomically
+from llmc.store.json_values import json_object
+from llmc.store.snapshot import read_patrol
 
 
 def read_report(path: str) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def read_report(path: str) -> dict[str, Any]:
 
 def keep_report(path: str, report: PatrolReport) -> PatrolReport:
     """The report with what earlier ones have counted. Only the daemon, or who stands in for it, writes."""
-    before = read_report(path)
+    before = read_patrol(path)
     counts = before.get("counts")
     known = {kind: n for kind, n in counts.items() if isinstance(n, int)} if isinstance(counts, dict) else {}
     runs = before.get("runs")
@@ -32,11 +33,4 @@ def keep_report(path: str, report: PatrolReport) -> PatrolReport:
 
 
 def plain_report(report: PatrolReport) -> dict[str, Any]:
-    return {
-        "last_run_unix": report.last_run_unix,
-        "took_secs": round(report.took_secs, 3),
-        "runs": report.runs,
-        "repaired": {name: list(kinds) for name, kinds in report.repaired.items()},
-        "counts": dict(report.counts),
-        "troubles": {name: [asdict(each) for each in found] for name, found in report.troubles.items()},
-    }
+    return {**json_object(report), "took_secs": round(report.took_secs, 3)}

@@ -7,11 +7,12 @@ import os
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from llmc.core.program import InstalledProgram
-from llmc.host.atomic import write_atomically
-from llmc.values import dataclass
+from llmc.host.files import write_atomically
+from llmc.values import Value
 
 KEPT_FOR_SECS = 86_400.0
 """A program behind a shim (asdf, mise, volta) changes while the shim stays the same."""
@@ -19,8 +20,7 @@ SILENCE_KEPT_FOR_SECS = 600.0
 """A program that did not answer is not waited for at every start, and is asked again later."""
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Value):
     """One program file as it is now: another one in its place has another size or time."""
 
     path: str
@@ -41,9 +41,9 @@ def read_program(directory: str, binary: Binary, commands: tuple[str, ...], now:
     """None when it was never asked about these commands, too long ago, or the file is not as we write it."""
     try:
         said = json.loads(_file(directory, binary).read_bytes())
-        same = (said["path"], said["size"], said["changed_ns"]) == (binary.path, binary.size, binary.changed_ns)
+        same = (said["binary"], said["commands"]) == (asdict(binary), list(commands))
         kept_for = KEPT_FOR_SECS if said["answered"] else SILENCE_KEPT_FOR_SECS
-        if not same or said["commands"] != list(commands) or not 0 <= now - said["asked_at"] < kept_for:
+        if not same or not 0 <= now - said["asked_at"] < kept_for:
             return None
         return InstalledProgram(str(said["version"]), _options(said["options"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -60,9 +60,7 @@ def keep_program(
     """A disk that is full only means that the next start asks again."""
     answered = bool(program.version) and set(commands) <= program.options.keys()
     said = {
-        "path": binary.path,
-        "size": binary.size,
-        "changed_ns": binary.changed_ns,
+        "binary": asdict(binary),
         "asked_at": now,
         "answered": answered,
         "commands": list(commands),

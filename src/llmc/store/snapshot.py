@@ -131,30 +131,14 @@ def read_statuses(directory: str) -> dict[str, dict[str, Any]]:
 
 
 def read_daemon_pid(lock: str) -> int | None:
-    """The process that holds the daemon's lock; None when nobody does."""
-    import fcntl
+    """The process that holds the daemon's lock, 0 where that is not known; None when nobody does."""
+    from llmc.host import was_killed, words_of_holder
 
-    try:
-        fd = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+    words = words_of_holder(lock)
+    if words is None:
         return None
     try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        try:
-            pid = int(_parse(os.read(fd, 4096).decode("utf-8"))["pid"])
-        except (ValueError, LookupError, TypeError):
-            return 0
-        return None if _was_killed(pid) else pid
-    finally:
-        os.close(fd)
-    return None
-
-
-def _was_killed(pid: int) -> bool:
-    """Its locks last until the last of its threads has ended, which may take a moment on a busy machine."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[0] in (b"Z", b"X")
-    except (OSError, LookupError):
-        return False
+        pid = int(_parse(words.decode("utf-8"))["pid"])
+    except (ValueError, LookupError, TypeError):
+        return 0
+    return None if was_killed(pid) else pid

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from llmc.core.lifecycle.clocks import in_order, is_older, not_after
+from llmc.host.files import disk_errors, is_replaced, make_own_directory, opened
 from llmc.store.bad_reports import BAD, count_bad, set_aside, stands_aside
-from llmc.store.lock import disk_errors
-from llmc.store.own_directory import is_replaced, make_own_directory, opened
-from llmc.values import dataclass
+from llmc.values import Value
 
 MAX_EVENT_BYTES = 4 << 20
 MAX_BATCH_BYTES = 16 << 20
@@ -31,8 +30,7 @@ MOST_SET_ASIDE = 1000
 MOST_PEEKED = 500
 
 
-@dataclass(frozen=True, slots=True)
-class SpooledEvent:
+class SpooledEvent(Value):
     """One report; `at_unix` is when its file was written, or when it was seen if that is said to be still to come."""
 
     name: str
@@ -81,10 +79,11 @@ def _pending(path: str, spool: int, limit: int) -> list[SpooledEvent]:
     while len(tried) < MOST_SET_ASIDE:
         files = heapq.nsmallest(limit, (file for file in _files(spool) if file.name not in tried))
         events, bad = _read_batch(path, spool, files)
-        set_aside(spool, bad)
-        tried.update(bad)
+        if bad:
+            set_aside(spool, bad)
         if events or not bad:
             return events
+        tried.update(bad)
     return []
 
 

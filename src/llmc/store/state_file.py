@@ -15,12 +15,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from llmc.core.lifecycle.clocks import following, in_present
-from llmc.host.atomic import write_atomically
 from llmc.host.clock import read_clock
+from llmc.host.files import DiskError, disk_error, disk_errors, open_regular, write_atomically
+from llmc.host.locks import FileLock
 from llmc.model import Clock, State, Worker
 from llmc.store.codec import StateError, StateInvalidError, StateNewerError, check, decode, encode, encode_worker, parse
-from llmc.store.lock import DiskError, FileLock, disk_error, disk_errors
-from llmc.store.own_file import open_regular
 
 Change = Callable[[State], State]
 
@@ -244,10 +243,8 @@ def _is_absent(path: Path) -> bool:
     """Whether there is nothing for sure; a directory that may not be looked into proves nothing."""
     try:
         path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
     return False
 
 

@@ -20,10 +20,8 @@ from urllib.parse import quote
 
 from llmc.core.screen.assessment import Assessment, TerminalStatus
 from llmc.errors import LlmcError
-from llmc.host.atomic import write_atomically
+from llmc.host.files import is_own_directory, make_own_directory, stand_aside, write_atomically
 from llmc.root import Root
-from llmc.store.own_directory import is_own_directory, make_own_directory
-from llmc.store.own_file import stand_aside
 from llmc.store.terminals import RECORD
 
 SCHEMA = (

@@ -9,13 +9,12 @@ from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from llmc.core.names import LONGEST_NAME, name_problem, shown
-from llmc.errors import InvalidUsageError, LlmcError
-from llmc.host.atomic import write_atomically
+from llmc.core.names import LONGEST_NAME, name_problem, shown, unfit_name
+from llmc.errors import LlmcError
+from llmc.host.files import disk_errors, make_own_directory, write_atomically
+from llmc.host.locks import FileLock
 from llmc.root import Root
-from llmc.store.lock import FileLock, disk_errors
-from llmc.store.own_directory import make_own_directory
-from llmc.values import dataclass
+from llmc.values import Value
 
 RECORD = "terminal.json"
 CHANGED = ".changed"
@@ -30,8 +29,7 @@ class NameTakenError(LlmcError):
     """Another terminal or a worker has this name."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownTerminal:
+class KnownTerminal(Value):
     id: str
     server: str
     """The path of its tmux server's socket."""
@@ -52,10 +50,7 @@ def check_terminal_name(name: str) -> None:
     """The name becomes a directory and the name of a tmux window."""
     problem = name_problem(name)
     if problem:
-        raise InvalidUsageError(
-            f"`{shown(name)}` cannot be a terminal's name: {problem}",
-            f"use 1 to {LONGEST_NAME} letters, digits, `-` or `_`, beginning with a letter, such as `shop` or `api-2`",
-        )
+        raise unfit_name("a terminal's", name, problem, ", such as `shop` or `api-2`")
 
 
 class Terminals:

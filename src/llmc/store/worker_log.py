@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import time
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from llmc.errors import LlmcError
+from llmc.host import try_lock
+from llmc.host.files import disk_error, disk_errors, leads_to, open_own, open_regular
 from llmc.model import Json
-from llmc.store.lock import disk_error, disk_errors, leads_to, try_flock
-from llmc.store.own_file import open_own, open_regular
 
 ROTATION_SECONDS = 1.0
 """Longer than any rotation, which is a few renames; after that, a line in an old file is better than none."""
@@ -77,7 +76,7 @@ class WorkerLog:
         try:
             full = _write_lines(fd, lines) > self._max_bytes
             # Whoever does not get the file for itself leaves the rotation to the next line.
-            if full and try_flock(fd, fcntl.LOCK_EX) and leads_to(names[0], fd):
+            if full and try_lock(fd) and leads_to(names[0], fd):
                 for newer, older in reversed(list(pairwise(names))):
                     with suppress(FileNotFoundError):
                         newer.rename(older)
@@ -167,7 +166,7 @@ def _open_shared(path: Path) -> int:
     while True:
         fd = open_own(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
-            if (try_flock(fd, fcntl.LOCK_SH) and leads_to(path, fd)) or time.monotonic() > deadline:
+            if (try_lock(fd, shared=True) and leads_to(path, fd)) or time.monotonic() > deadline:
                 return fd
         except OSError:
             os.close(fd)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from os import urandom
 
 from llmc.errors import LlmcError
-from llmc.host.base import Completed, Host, Talk
+from llmc.host.base import Completed, Host
 from llmc.tmux.configuration import calming
 from llmc.tmux.control import ControlChannel
 from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_pane, says_no_sessions
@@ -65,11 +65,17 @@ class Tmux:
     @contextmanager
     def talking(self, session: str) -> Iterator[Tmux]:
         """The same server through one client that stays for a while: many questions, one process."""
+        if self.channel is not None and self.channel.usable:
+            yield self
+            return
         # -N: attaching to a server that is gone would start another one.
         attach = ("-N", "-C", "attach-session", "-f", "no-output,ignore-size", "-t", f"={session}")
         with self._alone():
             talk = self.host.talk_to(["tmux", "-u", *self._address, *attach], self._environment())
-            channel = _channel(talk)
+            try:
+                channel = ControlChannel(talk)
+            except EOFError:  # nobody to talk to: each question then finds out by itself what is the matter
+                channel = None
         try:
             yield replace(self, channel=channel)
         finally:
@@ -185,7 +191,7 @@ class Tmux:
 
     def capture(self, pane: str, *, history: int = 0) -> str:
         """The screen as text; wrapped lines are joined."""
-        return self._look(pane, history)[1]
+        return self.look(pane, history)[1]
 
     def captures(self, panes: Sequence[str]) -> list[str]:
         """The screens of many panes as they are drawn, colours included, by few calls. A pane that is gone raises."""
@@ -197,11 +203,8 @@ class Tmux:
             screens += self._ask(*words[:-1]).split(f"{mark}\n")[:-1]
         return screens
 
-    def look(self, pane: str) -> tuple[Pane, str]:
+    def look(self, pane: str, history: int = 0) -> tuple[Pane, str]:
         """The pane's facts and its screen, in one call."""
-        return self._look(pane, 0)
-
-    def _look(self, pane: str, history: int) -> tuple[Pane, str]:
         text = self._ask("display-message", "-p", "-t", pane, PANE_FORMAT, ";", *_capture(pane, history))
         line, _, screen = text.partition("\n")
         facts = _pane(line)
@@ -231,7 +234,9 @@ class Tmux:
         )
         try:
             if self._says(text):
-                answer = self._ask("set-buffer", "-b", buffer, "--", _decoded(text), ";", *paste)
+                answer = self._ask(
+                    "set-buffer", "-b", buffer, "--", text.decode("utf-8", "surrogateescape"), ";", *paste
+                )
             else:
                 answer = self._ask("load-buffer", "-b", buffer, "-", ";", *paste, stdin=text)
         except LlmcError:
@@ -263,21 +268,9 @@ def _pane(line: str) -> Pane:
         raise TmuxError(f"tmux describes a terminal as {line!r}", "run `llmc doctor`") from None
 
 
-def _decoded(text: bytes) -> str:
-    return text.decode("utf-8", "surrogateescape")
-
-
 def literal(word: str) -> str:
     """A trailing semicolon would be taken as tmux's own command separator."""
     return word[:-1] + "\\;" if word.endswith(";") else word
-
-
-def _channel(talk: Talk) -> ControlChannel | None:
-    """None when there is nobody to talk to: each question then finds out by itself what is the matter."""
-    try:
-        return ControlChannel(talk)
-    except EOFError:
-        return None
 
 
 def _capture(pane: str, history: int = 0) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from llmc.agents.packs.examples import wrong_examples
 from llmc.agents.packs.parse import PackError as PackError
 from llmc.agents.packs.parse import parse_pack
+from llmc.config.sections import AgentOptions
 from llmc.core.screen.classify import Pack
 from llmc.core.screen.cues import Cue
 
@@ -62,9 +63,10 @@ def own_packs(directory: str) -> list[str]:
         return []
 
 
-def broken_packs(directory: str, named: Iterable[str] = ()) -> list[PackError]:
+def broken_packs(directory: str, agents: Iterable[AgentOptions] = ()) -> list[PackError]:
     """What is wrong with the user's own packs: those of the directory, and those that the settings name."""
     files = [os.path.join(directory, f"{name}.toml") for name in own_packs(directory)]
+    named = [options.pack for options in agents if options.pack]
     return [wrong for name in (*files, *named) if (wrong := _what_is_wrong(name, directory))]
 
 

@@ -6,17 +6,17 @@ it; the colours, where a cue needs them, in an `.ansi`.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from llmc.core.screen.classify import Pack, Screen, read_screen
+from llmc.agents.json_file import object_in
+from llmc.core.screen.classify import Pack, read_screen
+from llmc.core.screen.screen import Screen
 
 
 def recorded_screen(path: Path) -> Screen:
-    facts = _facts(path.with_suffix(".json"))
+    facts = object_in(path.with_suffix(".json"))
     styled = path.with_suffix(".ansi")
     column, row = facts.get("cursor_x"), facts.get("cursor_y")
     return Screen(
@@ -40,11 +40,3 @@ def wrong_examples(pack: Pack, directory: str) -> Iterator[str]:
             reading = read_screen(pack, recorded_screen(path))
             if reading.cue != cue.name:
                 yield f"the example {example} of cue {cue.name!r} is decided by {reading.cue or 'nothing'}"
-
-
-def _facts(path: Path) -> dict[str, Any]:
-    try:
-        facts = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return facts if isinstance(facts, dict) else {}

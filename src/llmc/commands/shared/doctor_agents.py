@@ -5,11 +5,13 @@ from __future__ import annotations
 from llmc.agents.registry import BUILT_IN
 from llmc.app import App
 from llmc.commands.shared.result import Result
-from llmc.config import Config, load_config, parse_config
+from llmc.config.load import load_config, parse_config
+from llmc.config.settings import Config
 from llmc.core.display import one_line
 from llmc.doctor.agent_trial import Trial, TrialVerdict, try_agent
 from llmc.root import Root
 from llmc.store.config_file import default_config_text
+from llmc.store.json_values import json_object
 
 NOT_TRIED = frozenset(("shell", "demo"))
 """They come with LLMC."""
@@ -58,13 +60,10 @@ def _summary(installed: list[Trial]) -> str:
 
 
 def _data(trial: Trial) -> dict[str, object]:
-    return {
-        "agent": trial.agent,
-        "program": trial.program,
-        "installed": trial.installed,
+    told = {
         "version": trial.version or None,
         "pack": trial.pack or None,
         "ok": trial.ok,
         "drifted": list(trial.drifted),
-        "checks": [{"name": c.name, "verdict": c.verdict.value, "words": c.words} for c in trial.checks],
     }
+    return {**json_object(trial), **told}

@@ -7,8 +7,7 @@ import time
 from llmc.app import App, open_site
 from llmc.commands.shared.doctor_repair import NobodyToAskError
 from llmc.commands.shared.result import Result
-from llmc.core.display import one_line
-from llmc.doctor.findings import counted
+from llmc.core.display import counted, one_line
 from llmc.doctor.remains import Rebuilt, find_remains, rebuilt
 from llmc.doctor.state import save_rebuilt
 from llmc.errors import LlmcError

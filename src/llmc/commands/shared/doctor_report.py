@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmc.commands.shared.result import Result
-from llmc.core.display import plain
+from llmc.core.display import counted, plain
 from llmc.doctor.checks import checked
-from llmc.doctor.findings import ERROR, Finding, Severity, counted
+from llmc.doctor.findings import ERROR, Finding, Severity
 from llmc.doctor.health import Health
 from llmc.doctor.repairs import Repaired
 from llmc.model import Json

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.core.display import some_files
+from llmc.core.display import some
 from llmc.git.backup import left_out_of_backup
 from llmc.git.hidden import whole_status
 from llmc.git.parse import StatusEntry
@@ -10,11 +10,10 @@ from llmc.git.worktree_identity import foreign_git, has_whole_record
 from llmc.model import Worker
 from llmc.observe.branches import work_ahead
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Value):
     words: str = ""
     """Empty when nothing would be lost."""
     not_kept: str = ""
@@ -36,7 +35,7 @@ def find_loss(site: Site, worker: Worker) -> Loss:
             entries, nested = seen.entries, left_out_of_backup(site.git, worker.worktree_path, seen)
         if entries:
             parts.append(f"{len(entries)} uncommitted file{'s' if len(entries) != 1 else ''}")
-    return Loss(" and ".join(parts), f"repositories of their own in {some_files(nested)}" if nested else "")
+    return Loss(" and ".join(parts), f"repositories of their own in {some(nested)}" if nested else "")
 
 
 def note_of_foreign(site: Site, worker: Worker) -> str:

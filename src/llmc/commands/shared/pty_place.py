@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from llmc.app import App
-from llmc.config import Config, load_config
+from llmc.config.load import load_config
+from llmc.config.settings import Config
 from llmc.host.base import Host
 from llmc.observe.pty_presence import Presence, look_for
 from llmc.root import Root, find_terminals_root
-from llmc.store.terminals import Terminals
+from llmc.store.terminals import KnownTerminal, Terminals
 from llmc.tmux.configuration import configuration
+from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
-from llmc.tmux.windows import own_server
-from llmc.values import dataclass
+from llmc.tmux.windows import own_server, socket_of
+from llmc.values import Value
 
 USUAL_SIZE = (200, 50)
 
 
-@dataclass(frozen=True, slots=True)
-class PtyPlace:
+class PtyPlace(Value):
     root: Root
     host: Host
     terminals: Terminals
@@ -42,6 +44,13 @@ class PtyPlace:
         socket = own_server(self.host.environ())
         return Tmux(self.host, socket) if socket else None
 
+    def record(self, tmux: Tmux, pane: Pane, name: str, cwd: str, cli: str, *, made_here: bool) -> KnownTerminal:
+        server = socket_of(tmux)
+        where = (pane.server_pid, pane.id, pane.session, pane.window)
+        terminal = KnownTerminal(name, server, *where, cwd, cli, made_here, created_at_unix=time.time())
+        self.terminals.add(terminal)
+        return terminal
+
     def present(self) -> Presence:
         """The terminals that are there; those that went away are forgotten."""
         presence = look_for(self.host, self.terminals.all())
@@ -50,6 +59,17 @@ class PtyPlace:
         if presence.gone:
             self.terminals.announce()
         return presence
+
+
+def place_data(terminal: KnownTerminal) -> dict[str, object]:
+    return {
+        "id": terminal.id,
+        "cwd": terminal.cwd,
+        "tmux_server": terminal.server,
+        "tmux_session": terminal.session,
+        "tmux_window": terminal.window,
+        "tmux_pane": terminal.pane,
+    }
 
 
 def place_of(app: App) -> PtyPlace:

@@ -12,11 +12,15 @@ from llmc.perform.steps import Settled
 EXIT_CODES = {Outcome.DELIVERED: 0, Outcome.QUEUED: 0, Outcome.UNDELIVERED: 1, Outcome.UNKNOWN: 4}
 
 
-def receipt_of(settled: Settled) -> Receipt:
-    """The receipt, or the reason why it never came to a delivery."""
+def unless_refused(settled: Settled) -> Settled:
     if settled.refusal is not None:
         raise settled.refusal
-    if not settled.receipts:
+    return settled
+
+
+def receipt_of(settled: Settled) -> Receipt:
+    """The receipt, or the reason why it never came to a delivery."""
+    if not unless_refused(settled).receipts:
         last = settled.decisions[-1]
         raise LlmcError(f"nothing was sent: {last.detail or last.signal}", "see `llmc explain`")
     return settled.receipts[-1]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Value):
     text: str = ""
     data: object = None
     """What `--json` prints."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import field
 
-from llmc.core.delivery.digest import text_digest
+from llmc.core.delivery.texts import text_digest
 from llmc.core.display import one_line
 from llmc.errors import LlmcError
 from llmc.host.processes import is_running

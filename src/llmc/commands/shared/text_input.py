@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from llmc.core.delivery.text_limits import MAX_BYTES, check_text
+from llmc.core.delivery.texts import MAX_BYTES, check_text
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.host.terminal import run_in_terminal
 

@@ -8,13 +8,12 @@ from llmc.git.history import diff_summary, diff_text
 from llmc.host.terminal import run_in_terminal
 from llmc.model import Worker
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 PROGRAMS = {"difftastic": "difft", "delta": "delta", "vscode": "code"}
 
 
-@dataclass(frozen=True, slots=True)
-class ShownWork:
+class ShownWork(Value):
     text: str
     """Empty when a program of its own showed the work."""
     note: str = ""

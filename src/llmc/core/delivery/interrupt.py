@@ -10,7 +10,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from llmc.core.screen.fusion import INTERRUPTED
-from llmc.values import dataclass
+from llmc.values import Value
 
 AT_REST_FOR = 1.5
 """Between two steps of a turn a screen may look ready for a moment."""
@@ -38,8 +38,7 @@ class Witness(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class InterruptLook:
+class InterruptLook(Value):
     at: float
     gone: bool = False
     state: str = "UNKNOWN"
@@ -52,8 +51,7 @@ class InterruptLook:
     draft: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class InterruptProgress:
+class InterruptProgress(Value):
     keys: int
     """How many it takes, one after the other."""
     within: float
@@ -66,8 +64,7 @@ class InterruptProgress:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class InterruptAction:
+class InterruptAction(Value):
     """`key` is the number of the one to press; without it and without an end, look again."""
 
     key: int | None = None
@@ -110,19 +107,15 @@ def _after_keys(progress: InterruptProgress, look: InterruptLook) -> tuple[Inter
     assert progress.began is not None
     if look.end_told and look.state not in ("BUSY", "NEEDS_CONFIRMATION"):
         return progress, InterruptAction(ended=InterruptOutcome.INTERRUPTED, proof=Witness.HOOK)
-    if look.state == "READY" and look.at - progress.rest_since >= _rest(look):
+    rest = SAYS_SO_FOR if look.detail == INTERRUPTED else AT_REST_FOR
+    if look.state == "READY" and look.at - progress.rest_since >= rest:
         return progress, InterruptAction(ended=InterruptOutcome.INTERRUPTED, proof=Witness.SCREEN)
     if look.at - progress.began >= progress.within:
-        return progress, InterruptAction(
-            ended=InterruptOutcome.UNKNOWN, reason=f"it does not stop within {progress.within:g} s"
-        )
+        why = f"it does not stop within {progress.within:g} s"
+        return progress, InterruptAction(ended=InterruptOutcome.UNKNOWN, reason=why)
     if look.state in ("BUSY", "NEEDS_CONFIRMATION") and _is_due(progress, look):
         return _press(progress, look)
     return progress, LOOK_AGAIN
-
-
-def _rest(look: InterruptLook) -> float:
-    return SAYS_SO_FOR if look.detail == INTERRUPTED else AT_REST_FOR
 
 
 def _is_due(progress: InterruptProgress, look: InterruptLook) -> bool:
@@ -135,7 +128,5 @@ def _is_due(progress: InterruptProgress, look: InterruptLook) -> bool:
 
 
 def _press(progress: InterruptProgress, look: InterruptLook) -> tuple[InterruptProgress, InterruptAction]:
-    key = progress.pressed % progress.keys
-    return replace(progress, pressed=progress.pressed + 1, pressed_at=look.at, rest_since=look.at), InterruptAction(
-        key=key
-    )
+    pressed = replace(progress, pressed=progress.pressed + 1, pressed_at=look.at, rest_since=look.at)
+    return pressed, InterruptAction(key=progress.pressed % progress.keys)

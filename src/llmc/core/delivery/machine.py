@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from llmc.model import Outcome, Proof
-from llmc.values import dataclass
+from llmc.values import Value
 
 MAX_ATTEMPTS = 3
 MAX_SUBMITS = 5
@@ -49,8 +49,7 @@ class Do(StrEnum):
     FINISH = "finish"
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryLook:
+class DeliveryLook(Value):
     """What is to be seen at one moment."""
 
     at: float
@@ -88,8 +87,7 @@ class DeliveryLook:
     """The terminal collects lines, and hands each to the program as soon as it ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryProgress:
+class DeliveryProgress(Value):
     stage: DeliveryStage = DeliveryStage.CHECKING
     since: float | None = None
     """When the stage began, or the last key was pressed in it."""
@@ -118,8 +116,7 @@ class DeliveryProgress:
     """How long the input line may be taken or out of sight before the text is refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryAction:
+class DeliveryAction(Value):
     do: Do
     outcome: Outcome = Outcome.UNKNOWN
     proof: Proof = Proof.NONE
@@ -136,35 +133,37 @@ def advance(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     if progress.began is None:
         progress = replace(progress, began=look.at, since=look.at, unread_at=look.at)
     if look.gone:
-        return progress, _agent_gone(progress, look)
+        return _agent_gone(progress, look)
     if look.heard and progress.attempts and not (look.repeated and look.holds_text):
         queued = progress.was_in_turn and look.in_same_turn
         return progress, DeliveryAction(Do.FINISH, Outcome.QUEUED if queued else Outcome.DELIVERED, Proof.HOOK)
     if look.in_mode:
-        return progress, _in_copy_mode(progress, look)
+        return _in_copy_mode(progress, look)
     return _STAGES[progress.stage](progress, look)
 
 
-def _agent_gone(progress: DeliveryProgress, look: DeliveryLook) -> DeliveryAction:
+def _agent_gone(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     if look.heard and progress.attempts:
         # It has not necessarily come to asking its model.
-        return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent took it and ended at once")
+        return progress, _unknown("the agent took it and ended at once")
     if progress.stage in MAY_BE_TAKEN:
-        return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "the agent ended before it could confirm")
-    never_typed = progress.attempts == 0
-    return DeliveryAction(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "the agent's process has ended", never_typed)
+        return progress, _unknown("the agent ended before it could confirm")
+    return _refuse(progress, "the agent's process has ended")
 
 
-def _in_copy_mode(progress: DeliveryProgress, look: DeliveryLook) -> DeliveryAction:
+def _in_copy_mode(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     if not _waited(progress, look, READY_WITHIN):
-        return DeliveryAction(Do.LEAVE_COPY_MODE)
-    outcome = Outcome.UNKNOWN if progress.stage in MAY_BE_TAKEN else Outcome.UNDELIVERED
-    return DeliveryAction(
-        Do.FINISH, outcome, Proof.NONE, "its terminal does not leave copy mode", refused=progress.attempts == 0
-    )
+        return progress, DeliveryAction(Do.LEAVE_COPY_MODE)
+    why = "its terminal does not leave copy mode"
+    return (progress, _unknown(why)) if progress.stage in MAY_BE_TAKEN else _refuse(progress, why)
+
+
+def _unknown(reason: str) -> DeliveryAction:
+    return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, reason)
 
 
 def _refuse(progress: DeliveryProgress, reason: str) -> Next:
+    """It counts as refused only where nothing was typed."""
     return progress, DeliveryAction(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, reason, refused=progress.attempts == 0)
 
 
@@ -227,17 +226,11 @@ def _pasted(progress: DeliveryProgress, look: DeliveryLook) -> Next:
         return progress, LOOK_AGAIN
     if progress.was_mixed:
         why = "somebody typed at the same moment: the text stood beside their words and was left to them"
-        return progress, DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+        return progress, _unknown(why)
     if look.told or look.shown > progress.shown_before:
-        why = "it has taken the text, or a part of it, past its input line; look before you resend"
-        return progress, DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+        return progress, _unknown("it has taken the text, or a part of it, past its input line; look before you resend")
     if progress.attempts >= MAX_ATTEMPTS:
-        return progress, DeliveryAction(
-            Do.FINISH,
-            Outcome.UNDELIVERED,
-            Proof.NONE,
-            f"the text did not appear in its input line, {MAX_ATTEMPTS} times",
-        )
+        return _refuse(progress, f"the text did not appear in its input line, {MAX_ATTEMPTS} times")
     # Words that are not ours are somebody's draft: that is waited for, and never cleared.
     return replace(progress, stage=DeliveryStage.CHECKING, since=look.at), LOOK_AGAIN
 
@@ -268,8 +261,7 @@ def _begun(progress: DeliveryProgress, look: DeliveryLook) -> DeliveryAction:
 
 def _taken_unseen(progress: DeliveryProgress, echoed: bool) -> DeliveryAction:
     if not echoed:
-        why = "neither a report nor its screen tells that it took the text; look before you resend"
-        return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+        return _unknown("neither a report nor its screen tells that it took the text; look before you resend")
     queued = progress.was_busy or progress.was_in_turn
     return DeliveryAction(Do.FINISH, Outcome.QUEUED if queued else Outcome.DELIVERED, Proof.COMPOSER)
 
@@ -279,7 +271,7 @@ def _unread(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     if not _waited(progress, look, READ_WITHIN):
         return replace(progress, unread_at=look.at, emptied_at=None), LOOK_AGAIN
     why = "the agent does not read its terminal, where the text waits for it; look before you resend"
-    return progress, DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+    return progress, _unknown(why)
 
 
 def _submit(progress: DeliveryProgress, look: DeliveryLook) -> Next:
@@ -310,8 +302,7 @@ def _left_composer(progress: DeliveryProgress, ago: float) -> DeliveryAction:
     if progress.was_busy or progress.was_in_turn:
         return DeliveryAction(Do.FINISH, Outcome.QUEUED, Proof.COMPOSER)
     if progress.events_proven:
-        why = "it left the input line, but the agent did not report it as a prompt"
-        return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+        return _unknown("it left the input line, but the agent did not report it as a prompt")
     return DeliveryAction(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
 
 
@@ -325,7 +316,7 @@ def _composer_gone(progress: DeliveryProgress, look: DeliveryLook) -> DeliveryAc
         return LOOK_AGAIN
     if look.busy and not progress.was_busy and not progress.events_proven:
         return DeliveryAction(Do.FINISH, Outcome.DELIVERED, Proof.COMPOSER)
-    return DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, "its input line is gone from the screen")
+    return _unknown("its input line is gone from the screen")
 
 
 def _still_there(progress: DeliveryProgress, look: DeliveryLook) -> Next:
@@ -335,7 +326,7 @@ def _still_there(progress: DeliveryProgress, look: DeliveryLook) -> Next:
     if progress.submits >= MAX_SUBMITS:
         # It may take one of them yet: nobody can promise that it will not.
         why = "the text is in its input line but it does not take the Enter; look before you resend"
-        return progress, DeliveryAction(Do.FINISH, Outcome.UNKNOWN, Proof.NONE, why)
+        return progress, _unknown(why)
     return _submit(progress, look)
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from llmc.core.dialogs.choosing import Goal, goal_by_pattern
 from llmc.core.dialogs.dialog import Dialog
 from llmc.core.screen.classify import ScreenReading
-from llmc.values import dataclass
+from llmc.values import Value
 
 EVENTS_WITHIN = 3.0
 """How long an agent that has drawn its prompt may take until its first report."""
@@ -31,8 +31,7 @@ STRANGE_FOR = 8.0
 """A screen at rest on which nothing is recognised."""
 
 
-@dataclass(frozen=True, slots=True)
-class Manners:
+class Manners(Value):
     """What is known of the agent."""
 
     reports_start: bool
@@ -45,8 +44,7 @@ class Manners:
     timeout_secs: float
 
 
-@dataclass(frozen=True, slots=True)
-class StartLook:
+class StartLook(Value):
     at: float
     reading: ScreenReading
     digest: str
@@ -59,8 +57,7 @@ class StartLook:
     """It has reported its start."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartProgress:
+class StartProgress(Value):
     began: float | None = None
     ready_since: float | None = None
     digest: str = ""
@@ -73,23 +70,20 @@ class StartProgress:
     tried_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(Value):
     reported: bool
     hint: str = ""
     """What an empty input line of its shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(Value):
     """For a person."""
 
     dialog: Dialog
     advice: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Value):
     reason: str
 
 

@@ -6,7 +6,7 @@ import re
 
 from llmc.core.dialogs.dialog import Dialog, Option, bare
 from llmc.errors import LlmcError
-from llmc.values import dataclass
+from llmc.values import Value
 
 YES = frozenset(("yes", "y", "allow", "ok"))
 NO = frozenset(("no", "n", "deny", "cancel"))
@@ -36,8 +36,7 @@ OWN_TEXT = re.compile(
 SHORTEST_WORDS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(Value):
     """What the pack of a CLI knows about the answers of a dialog, beside what its words say."""
 
     yes: re.Pattern[str] | None = None
@@ -49,8 +48,7 @@ class Ways:
 USUAL_WAYS = Ways()
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(Value):
     """What is to be done with a dialog."""
 
     dialog: Dialog
@@ -72,7 +70,7 @@ def goal_for(dialog: Dialog, choice: str, ways: Ways = USUAL_WAYS) -> Goal:
         return _numbered(dialog, int(word), choice)
     exact = [at for at, option in enumerate(dialog.options) if bare(option.words) == bare(choice) != ""]
     if len(exact) == 1:
-        return _taking(dialog, exact[0])
+        return Goal(dialog, exact[0])
     if word in YES:
         return _agreeing(dialog, ways)
     if word in NO:
@@ -83,17 +81,13 @@ def goal_for(dialog: Dialog, choice: str, ways: Ways = USUAL_WAYS) -> Goal:
 def goal_by_pattern(dialog: Dialog, pattern: re.Pattern[str]) -> Goal | None:
     """The option that a pack names by its words; None unless exactly one fits."""
     fits = [at for at, option in enumerate(dialog.options) if pattern.search(option.words)]
-    return _taking(dialog, fits[0]) if len(fits) == 1 else None
-
-
-def _taking(dialog: Dialog, at: int) -> Goal:
-    return Goal(dialog, at)
+    return Goal(dialog, fits[0]) if len(fits) == 1 else None
 
 
 def _numbered(dialog: Dialog, number: int, choice: str) -> Goal:
     fits = [at for at in range(len(dialog.options)) if dialog.number_of(at) == number]
     if len(fits) == 1:
-        return _taking(dialog, fits[0])
+        return Goal(dialog, fits[0])
     if dialog.typed and not dialog.options:
         return Goal(dialog, text=choice.strip())
     raise NoSuchAnswerError(f"the open dialog has no option {number}", _choices(dialog))
@@ -105,7 +99,7 @@ def _agreeing(dialog: Dialog, ways: Ways) -> Goal:
     fits = [at for at, option in enumerate(dialog.options) if ALLOWS.search(option.words) or option.key == "Enter"]
     once = [at for at in fits if _is_for_once(dialog.options[at])]
     if len(once) == 1:
-        return _taking(dialog, once[0])
+        return Goal(dialog, once[0])
     raise NoSuchAnswerError(f"it is not clear which option of the open dialog is {'yes'!r}", _choices(dialog))
 
 
@@ -114,7 +108,7 @@ def _refusing(dialog: Dialog, ways: Ways) -> Goal:
         return goal
     fits = [at for at, option in enumerate(dialog.options) if _refuses(option)]
     if len(fits) == 1:
-        return _taking(dialog, fits[0])
+        return Goal(dialog, fits[0])
     key = ways.refuse or dialog.dismiss
     if key:
         return Goal(dialog, key=key)
@@ -149,7 +143,7 @@ def _by_words(dialog: Dialog, choice: str) -> Goal | None:
         [at for at, option in enumerate(dialog.options) if said in bare(option.words)],
     ):
         if len(fits) == 1:
-            return _taking(dialog, fits[0])
+            return Goal(dialog, fits[0])
         if fits:
             meant = ", ".join(f"{dialog.number_of(at)} {dialog.options[at].words}" for at in fits)
             raise NoSuchAnswerError(f"{choice!r} could be each of: {meant}", "answer with a number")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmc.core.dialogs.rows import Row
+from llmc.core.dialogs.lists import Row
 from llmc.core.screen.screen import plain
 from llmc.core.screen.styles import PLAIN, Look, looks
 

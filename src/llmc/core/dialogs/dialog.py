@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from llmc.core.display import one_line, plain
-from llmc.values import dataclass
+from llmc.values import Value
 
 CLOCK = re.compile(r"(?i)\((?:\d+ ?m(?:in)? ?)?\d+ ?s(?:ec(?:onds?)?)?\)|\bin \d+ ?s(?:ec(?:onds?)?)?\b")
 """What counts the seconds of a dialog: `(12s)`, `in 30 seconds`."""
@@ -17,8 +17,7 @@ LONGEST_ASKED = 4000
 LONGEST_OPTION = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Value):
     words: str
     number: int | None = None
     """As the dialog itself shows it."""
@@ -28,8 +27,7 @@ class Option:
     """What takes it at once, where the dialog names it: `[y] Approve`, `Enter to continue`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dialog:
+class Dialog(Value):
     question: str
     options: tuple[Option, ...] = ()
     marked: int | None = None

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from llmc.core.dialogs.choosing import Goal
 from llmc.core.dialogs.dialog import Dialog, bare, is_same
-from llmc.values import dataclass
+from llmc.values import Value
 
 STEADY_FOR = 0.3
 """The mark must be seen on the option for so long: a dialog that is drawn anew puts it back where it was."""
@@ -49,8 +49,7 @@ class DialogOutcome(StrEnum):
     """The mark does not get to the option; nothing was confirmed."""
 
 
-@dataclass(frozen=True, slots=True)
-class DialogLook:
+class DialogLook(Value):
     at: float
     dialog: Dialog | None
     shows_text: bool = False
@@ -59,8 +58,7 @@ class DialogLook:
     """What was pressed waits in the terminal: the program has yet to read it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Value):
     goal: Goal
     stage: DialogStage = DialogStage.MOVING
     pressed_at: float | None = None
@@ -77,8 +75,7 @@ class Walk:
     """The option was chosen by an Enter first: it shows nothing that is typed at it before."""
 
 
-@dataclass(frozen=True, slots=True)
-class DialogMove:
+class DialogMove(Value):
     """A text to type, then a key to press; neither: look again. With an ending nothing more is to be done."""
 
     text: str = ""

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from llmc.core.dialogs.choosing import ALLOWS, CHOOSES
 from llmc.core.dialogs.colours import odd_one
 from llmc.core.dialogs.dialog import Dialog, Option
-from llmc.core.dialogs.lists import OptionList, marked_list, unmarked_list
-from llmc.core.dialogs.rows import Row, last_row, rows_of
+from llmc.core.dialogs.lists import OptionList, Row, last_row, marked_list, rows_of, unmarked_list
 
 BELOW = 6
 """Lines that may stand below the options: the keys, a note."""

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 SCHEMA = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(Value):
     """The paths that a worker's work adds to, changes in and removes from the branch."""
 
     added: frozenset[str] = frozenset()
@@ -27,14 +26,12 @@ class Touched:
         return self.added | self.changed | self.removed
 
 
-@dataclass(frozen=True, slots=True)
-class FileClash:
+class FileClash(Value):
     path: str
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class ForecastStanding:
+class ForecastStanding(Value):
     """Where a worker's commits stand: what was seen holds as long as they stand there."""
 
     head: str | None = None
@@ -43,8 +40,7 @@ class ForecastStanding:
     """That of its branch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Value):
     """What was seen of one worker."""
 
     at_unix: float

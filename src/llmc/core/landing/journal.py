@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Landing:
+class Landing(Value):
     """Work on its way onto a branch of the user's, written down before anything of theirs is touched."""
 
     id: str
@@ -41,8 +40,7 @@ class Kind(StrEnum):
     """A directory, a pipe, ...: nothing that git writes as one path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Value):
     """What stands at a path: a file's content, or where a symlink leads."""
 
     kind: Kind

@@ -6,24 +6,23 @@ the first thing that forbids to go on.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
-from llmc.core.display import some_files
+from llmc.core.display import some
 from llmc.core.landing.commit_message import message_for
 from llmc.model import Work
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(Value):
     """Why the work cannot be accepted, and what to do about it."""
 
     what: str
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class LandingPlace:
+class LandingPlace(Value):
     """Where the branch is in the user's repository, and what is there that is not committed."""
 
     checkout: str | None = None
@@ -32,8 +31,7 @@ class LandingPlace:
     refusal: Obstacle | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Value):
     """Between what was reviewed and what would land, the branch's own changes taken out."""
 
     commit: str
@@ -42,8 +40,7 @@ class Difference:
     """For people, of bounded length."""
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptFacts:
+class AcceptFacts(Value):
     worker: str
     work: Work
     worktree: str
@@ -91,8 +88,7 @@ class AcceptFacts:
         return self.reviewed_tree is not None and self.since_review is None
 
 
-@dataclass(frozen=True, slots=True)
-class PlanStep:
+class PlanStep(Value):
     """One step. `verb` names it for scripts, `words` tell it to people."""
 
     verb: ClassVar[str]
@@ -102,7 +98,6 @@ class PlanStep:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
 class InReview(PlanStep):
     verb = "review"
 
@@ -115,7 +110,6 @@ class InReview(PlanStep):
         return f"{seen}: {self.commit[:12]}"
 
 
-@dataclass(frozen=True, slots=True)
 class CleanWorktree(PlanStep):
     verb = "clean"
 
@@ -126,7 +120,6 @@ class CleanWorktree(PlanStep):
         return "nothing in its worktree is uncommitted, untracked files included"
 
 
-@dataclass(frozen=True, slots=True)
 class PutOnTop(PlanStep):
     verb = "rebase"
 
@@ -141,7 +134,6 @@ class PutOnTop(PlanStep):
         return f"not needed: the work stands on {self.branch} at {self.onto[:12]}"
 
 
-@dataclass(frozen=True, slots=True)
 class MakeCommit(PlanStep):
     verb = "squash"
 
@@ -159,7 +151,6 @@ class MakeCommit(PlanStep):
         return f"{count}, by {self.author}{', signed' if self.signed else ''}"
 
 
-@dataclass(frozen=True, slots=True)
 class Validate(PlanStep):
     verb = "validate"
 
@@ -176,7 +167,6 @@ class Validate(PlanStep):
         return f"run {listed} in the worktree, each for at most {self.timeout_secs:.0f} s"
 
 
-@dataclass(frozen=True, slots=True)
 class MoveBranch(PlanStep):
     verb = "land"
 
@@ -190,11 +180,10 @@ class MoveBranch(PlanStep):
         moved = f"move {self.branch} forward, if it is still at {self.expected[:12]}"
         if self.checkout is None:
             return f"{moved}; it is not checked out"
-        kept = f"; local changes stay: {some_files(self.kept)}" if self.kept else ""
+        kept = f"; local changes stay: {some(self.kept)}" if self.kept else ""
         return f"{moved}, with the files of {self.checkout}{kept}"
 
 
-@dataclass(frozen=True, slots=True)
 class BackToIdle(PlanStep):
     verb = "reset"
 
@@ -205,7 +194,6 @@ class BackToIdle(PlanStep):
         return f"{self.worker} becomes idle, its worktree clean on the new commit"
 
 
-@dataclass(frozen=True, slots=True)
 class BringUpToDate(PlanStep):
     verb = "others"
 
@@ -218,8 +206,7 @@ class BringUpToDate(PlanStep):
         return f"bring up to date what else waits for review: {', '.join(self.workers)}"
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptPlan:
+class AcceptPlan(Value):
     worker: str
     branch: str
     steps: tuple[PlanStep, ...]
@@ -231,20 +218,30 @@ class AcceptPlan:
 
 def plan_accept(facts: AcceptFacts) -> AcceptPlan:
     steps: list[PlanStep] = []
-    parts = ((_waits, _in_review), (_unclean, _clean), (_apart, _on_top), (_nothing_new_or_unseen, _commit))
-    for obstacle, step in parts:
-        found = obstacle(facts)
-        if found is not None:
-            return AcceptPlan(facts.worker, facts.branch, tuple(steps), found, facts.reviewed)
-        steps.append(step(facts))
-    steps.append(Validate(facts.checks, facts.check_secs, bool(facts.checks) and not facts.up_to_date))
-    blocked = _blocked(facts)
-    if blocked is not None:
-        return AcceptPlan(facts.worker, facts.branch, tuple(steps), blocked, facts.reviewed)
-    place = facts.place
-    steps.append(MoveBranch(facts.branch, facts.tip, place.checkout, place.kept))
-    steps += [BackToIdle(facts.worker), BringUpToDate(facts.others)]
-    return AcceptPlan(facts.worker, facts.branch, tuple(steps), reviewed=facts.reviewed)
+    obstacle = None
+    for part in _parts(facts):
+        if isinstance(part, Obstacle):
+            obstacle = part
+            break
+        steps += [part] if part is not None else []
+    return AcceptPlan(facts.worker, facts.branch, tuple(steps), obstacle, facts.reviewed)
+
+
+def _parts(facts: AcceptFacts) -> Iterator[PlanStep | Obstacle | None]:
+    """The steps in their order, each after what may stand in its way."""
+    yield _waits(facts)
+    yield InReview(facts.head or "", facts.reviewed)
+    yield unclean(facts.worker, facts.worker_branch, facts.checked_out, facts.dirty, "accepted")
+    yield CleanWorktree(facts.worktree)
+    yield _apart(facts)
+    yield PutOnTop(facts.tip, facts.branch, not facts.up_to_date)
+    yield _nothing_new(facts) or _another_tree(facts) or _changed_since(facts)
+    yield _commit(facts)
+    yield Validate(facts.checks, facts.check_secs, bool(facts.checks) and not facts.up_to_date)
+    yield _blocked(facts)
+    yield MoveBranch(facts.branch, facts.tip, facts.place.checkout, facts.place.kept)
+    yield BackToIdle(facts.worker)
+    yield BringUpToDate(facts.others)
 
 
 def _waits(facts: AcceptFacts) -> Obstacle | None:
@@ -259,14 +256,6 @@ def _waits(facts: AcceptFacts) -> Obstacle | None:
     return None
 
 
-def _in_review(facts: AcceptFacts) -> PlanStep:
-    return InReview(facts.head or "", facts.reviewed)
-
-
-def _unclean(facts: AcceptFacts) -> Obstacle | None:
-    return unclean(facts.worker, facts.worker_branch, facts.checked_out, facts.dirty, "accepted")
-
-
 def unclean(worker: str, branch: str, checked_out: str | None, dirty: tuple[str, ...], verb: str) -> Obstacle | None:
     """Why a worktree is in no state to have its branch moved."""
     if checked_out != branch:
@@ -277,31 +266,19 @@ def unclean(worker: str, branch: str, checked_out: str | None, dirty: tuple[str,
         )
     if dirty:
         return Obstacle(
-            f"{worker} cannot be {verb}: uncommitted changes in {some_files(dirty)}",
+            f"{worker} cannot be {verb}: uncommitted changes in {some(dirty)}",
             f"let the agent commit them (`llmc message {worker} ...`) or remove them",
         )
     return None
 
 
-def _clean(facts: AcceptFacts) -> PlanStep:
-    return CleanWorktree(facts.worktree)
-
-
 def _apart(facts: AcceptFacts) -> Obstacle | None:
     if facts.commits and facts.tree is None:
         return Obstacle(
-            f"{facts.worker}'s work conflicts with {facts.branch} in {some_files(facts.conflicts)}",
+            f"{facts.worker}'s work conflicts with {facts.branch} in {some(facts.conflicts)}",
             f"`llmc rebase {facts.worker}` lets the agent resolve it",
         )
     return None
-
-
-def _on_top(facts: AcceptFacts) -> PlanStep:
-    return PutOnTop(facts.tip, facts.branch, not facts.up_to_date)
-
-
-def _nothing_new_or_unseen(facts: AcceptFacts) -> Obstacle | None:
-    return _nothing_new(facts) or _another_tree(facts) or _changed_since(facts)
 
 
 def _another_tree(facts: AcceptFacts) -> Obstacle | None:

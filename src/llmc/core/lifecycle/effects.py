@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from enum import StrEnum
 from types import MappingProxyType
+from typing import ClassVar
 
 from llmc.model import Step
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 class Purpose(StrEnum):
@@ -28,73 +29,78 @@ class Purpose(StrEnum):
     """LLMC's own: a question to an agent that gives no sign of life. Nothing depends on it."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastingEffect:
-    pass
+class LastingEffect(Value):
+    words: ClassVar[str]
+    """What is told of it while it waits."""
 
 
-@dataclass(frozen=True, slots=True)
 class StartSession(LastingEffect):
-    pass
+    words = "its agent is to be started"
 
 
-@dataclass(frozen=True, slots=True)
 class StopSession(LastingEffect):
+    words = "its agent is to be ended"
+
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Deliver(LastingEffect):
+    words = "a text is to be delivered to its agent"
+
     text: str
     purpose: str
     last_try: bool = False
     """It got lost once, and the agent was started anew for it."""
 
 
-@dataclass(frozen=True, slots=True)
 class ClearConversation(LastingEffect):
-    pass
+    words = "its agent is to forget the last conversation"
 
 
-@dataclass(frozen=True, slots=True)
 class RebaseWork(LastingEffect):
+    words = "its work is to be rebased"
+
     onto: str
 
 
-@dataclass(frozen=True, slots=True)
 class AskToResolve(LastingEffect):
     """The agent is asked once more to resolve the conflicts at which its rebase has stopped."""
+
+    words = "its agent is to be asked once more to resolve the conflicts"
 
     help: bool = False
     """With what usually goes wrong, for an agent that does not get on."""
 
 
-@dataclass(frozen=True, slots=True)
 class CheckResolution(LastingEffect):
     """The agent says that the conflicts are resolved: left-over markers and the repository's own checks tell."""
 
+    words = "what its agent made of the conflicts is to be checked"
 
-@dataclass(frozen=True, slots=True)
+
 class MergeWork(LastingEffect):
+    words = "its work is to be merged"
+
     message: str | None = None
     changed: bool = False
     tree: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class ResetWorktree(LastingEffect):
     """Back to the tip of the branch, with a backup of whatever that drops."""
+
+    words = "its worktree is to be put back to the tip of the branch"
 
     drops_task: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class RemoveWorker(LastingEffect):
     """Session, worktree, branch and record go, with a backup of the work."""
 
+    words = "it is to be removed"
 
-@dataclass(frozen=True, slots=True)
-class Notify:
+
+class Notify(Value):
     """Tells the person: who, why, and what is asked of them."""
 
     kind: str

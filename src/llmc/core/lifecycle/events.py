@@ -7,42 +7,36 @@ facts), and what came of an effect (`step` names the effect that is finished by 
 from __future__ import annotations
 
 from llmc.model import Outcome, Proof
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Value):
     at: float
 
 
 # --- what a user asks --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class UserCommand(Event):
     """May be illegal in the state that the worker is in."""
 
 
-@dataclass(frozen=True, slots=True)
 class TaskGiven(UserCommand):
     prompt: str
     text: str
     """The prompt as the agent gets it, preamble included."""
 
 
-@dataclass(frozen=True, slots=True)
 class MessageGiven(UserCommand):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class AnswerGiven(UserCommand):
     """A person answered the agent's open dialog."""
 
     choice: str
 
 
-@dataclass(frozen=True, slots=True)
 class ReviewOpened(UserCommand):
     """A person sees the work as it is in this commit."""
 
@@ -51,7 +45,6 @@ class ReviewOpened(UserCommand):
     base: str
 
 
-@dataclass(frozen=True, slots=True)
 class WorkRejected(UserCommand):
     text: str
     """The feedback as the agent gets it, diff included."""
@@ -59,7 +52,6 @@ class WorkRejected(UserCommand):
     """What the reviewer said, alone."""
 
 
-@dataclass(frozen=True, slots=True)
 class AcceptAsked(UserCommand):
     message: str | None = None
     changed: bool = False
@@ -68,17 +60,14 @@ class AcceptAsked(UserCommand):
     """Only this very tree, by the first digits of its name."""
 
 
-@dataclass(frozen=True, slots=True)
 class RebaseAsked(UserCommand):
     onto: str
 
 
-@dataclass(frozen=True, slots=True)
 class ResetAsked(UserCommand):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class StartAsked(UserCommand):
     """The session is to be brought up."""
 
@@ -86,14 +75,12 @@ class StartAsked(UserCommand):
     """A person asked for this worker, and not for everybody: what it failed at may be tried again."""
 
 
-@dataclass(frozen=True, slots=True)
 class StopAsked(UserCommand):
     """The session is to be ended, deliberately."""
 
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class RemovalAsked(UserCommand):
     pass
 
@@ -101,12 +88,10 @@ class RemovalAsked(UserCommand):
 # --- what was observed -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class Fact(Event):
     """Never illegal."""
 
 
-@dataclass(frozen=True, slots=True)
 class PromptHeard(Fact):
     """The agent reports that it accepted a prompt."""
 
@@ -117,24 +102,20 @@ class PromptHeard(Fact):
     """It is of a session that has ended: it proves that the text had arrived there, and nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
 class ActivityHeard(Fact):
     """The agent reports that it uses a tool: it is at work."""
 
     tool: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class PermissionWanted(Fact):
     what: str
 
 
-@dataclass(frozen=True, slots=True)
 class QuestionAsked(Fact):
     what: str
 
 
-@dataclass(frozen=True, slots=True)
 class TurnEnded(Fact):
     """The agent stopped talking. What git shows at that moment decides what it means."""
 
@@ -153,7 +134,6 @@ class TurnEnded(Fact):
     """Why git in the worktree is not LLMC's any more; empty when it is."""
 
 
-@dataclass(frozen=True, slots=True)
 class TurnFailed(Fact):
     """The agent gave the turn up: rate limit, login, network, the provider."""
 
@@ -163,7 +143,6 @@ class TurnFailed(Fact):
     """When it is over, where the agent says so."""
 
 
-@dataclass(frozen=True, slots=True)
 class TurnInterrupted(Fact):
     """Somebody ended the turn on purpose: a key in the terminal, or `llmc interrupt`. It is their turn now."""
 
@@ -173,14 +152,12 @@ class TurnInterrupted(Fact):
     """As in `TurnEnded`."""
 
 
-@dataclass(frozen=True, slots=True)
 class CommitSeen(Fact):
     """The worker's branch holds work that its base does not have."""
 
     sha: str
 
 
-@dataclass(frozen=True, slots=True)
 class CommitElsewhere(Fact):
     """There is work in the worktree, but not on the worker's branch."""
 
@@ -189,17 +166,14 @@ class CommitElsewhere(Fact):
     """`a detached HEAD`, or which branch."""
 
 
-@dataclass(frozen=True, slots=True)
 class WorktreeLost(Fact):
     """Its directory is no more. An agent that runs in it goes on nowhere."""
 
 
-@dataclass(frozen=True, slots=True)
 class WorktreeFound(Fact):
     """It is there again."""
 
 
-@dataclass(frozen=True, slots=True)
 class WorkRestored(Fact):
     """What a backup kept is in the worktree again."""
 
@@ -209,14 +183,12 @@ class WorkRestored(Fact):
     """As in `TurnEnded`."""
 
 
-@dataclass(frozen=True, slots=True)
 class CommitsGone(Fact):
     """The work that waited for review is no longer ahead of the branch: merged elsewhere, or taken back."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
 class ScreenRead(Fact):
     """A stable reading of the screen."""
 
@@ -231,7 +203,6 @@ class ScreenRead(Fact):
     """As in `TurnEnded`."""
 
 
-@dataclass(frozen=True, slots=True)
 class DialogSeen(Fact):
     """A dialog is open on the screen that the agent itself has not told of."""
 
@@ -239,26 +210,22 @@ class DialogSeen(Fact):
     """With its options, in a line."""
 
 
-@dataclass(frozen=True, slots=True)
 class DialogConfirmed(Fact):
     """Its dialog was answered unasked, by a rule of the person's."""
 
     what: str
 
 
-@dataclass(frozen=True, slots=True)
 class ConflictsChanged(Fact):
     """The rebase goes on: these are the files that are in conflict now."""
 
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ScreenMoved(Fact):
     """Something goes on in the terminal: a sign of life, whatever it means."""
 
 
-@dataclass(frozen=True, slots=True)
 class ConflictsResolved(Fact):
     """The rebase that had stopped for conflicts is over, by git's own account."""
 
@@ -269,7 +236,6 @@ class ConflictsResolved(Fact):
     """How many of its commits are no more."""
 
 
-@dataclass(frozen=True, slots=True)
 class RebaseAborted(Fact):
     """The rebase is over and the branch is where it was."""
 
@@ -278,7 +244,6 @@ class RebaseAborted(Fact):
     """Git was told to forget the rebase: the worktree stands somewhere in the middle of it."""
 
 
-@dataclass(frozen=True, slots=True)
 class AgentExited(Fact):
     """The agent's process ended. `code` is None when the exit status could not be learned."""
 
@@ -289,7 +254,6 @@ class AgentExited(Fact):
     """When a limit that ended it is over, where it says so."""
 
 
-@dataclass(frozen=True, slots=True)
 class SessionVanished(Fact):
     """The session is gone from tmux, or tmux itself is."""
 
@@ -297,14 +261,12 @@ class SessionVanished(Fact):
     """Nobody looked after it at that time: a reboot, for one."""
 
 
-@dataclass(frozen=True, slots=True)
 class SessionFound(Fact):
     """The session runs: adopted after a restart of the daemon."""
 
     reports_events: bool
 
 
-@dataclass(frozen=True, slots=True)
 class SilenceLasted(Fact):
     """The agent is at work as far as we know, and there was no sign of life from it for long."""
 
@@ -312,7 +274,6 @@ class SilenceLasted(Fact):
     """Whether it takes prose at all."""
 
 
-@dataclass(frozen=True, slots=True)
 class Woke(Fact):
     """A timer that was asked for is due."""
 
@@ -322,17 +283,14 @@ class Woke(Fact):
 # --- what came of an effect --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class StepResult(Event):
     step: str
 
 
-@dataclass(frozen=True, slots=True)
 class StepBegun(StepResult):
     """From here on the effect may have happened, whatever becomes of the process."""
 
 
-@dataclass(frozen=True, slots=True)
 class SessionLaunched(StepResult):
     """The agent is about to be started: from here on only reports of this session count."""
 
@@ -341,7 +299,6 @@ class SessionLaunched(StepResult):
     """The earlier conversation that it is started with."""
 
 
-@dataclass(frozen=True, slots=True)
 class SessionReady(StepResult):
     reports_events: bool
     resumed: bool = False
@@ -352,7 +309,6 @@ class SessionReady(StepResult):
     """What its empty input line shows, where no pack knows that."""
 
 
-@dataclass(frozen=True, slots=True)
 class StartWaits(StepResult):
     """The agent runs and asks something before it takes a prompt. The step stays: the start goes on with the answer."""
 
@@ -362,7 +318,6 @@ class StartWaits(StepResult):
     advice: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class SessionFailed(StepResult):
     reason: str
     last_words: str = ""
@@ -370,12 +325,10 @@ class SessionFailed(StepResult):
     """Trying again would end the same way: it is not installed, or only the person can log in."""
 
 
-@dataclass(frozen=True, slots=True)
 class SessionStopped(StepResult):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class TextSent(StepResult):
     outcome: Outcome
     proof: Proof
@@ -386,7 +339,6 @@ class TextSent(StepResult):
     """What was typed and may still stand in the input line."""
 
 
-@dataclass(frozen=True, slots=True)
 class RebaseClean(StepResult):
     sha: str | None
     base: str
@@ -394,7 +346,6 @@ class RebaseClean(StepResult):
     """Its commits became one, because replayed one by one they would have lost something."""
 
 
-@dataclass(frozen=True, slots=True)
 class RebaseConflicted(StepResult):
     files: tuple[str, ...]
     text: str
@@ -407,7 +358,6 @@ class RebaseConflicted(StepResult):
     """The tip of the branch as the rebase found it, where git knows it: other commits if they were joined for it."""
 
 
-@dataclass(frozen=True, slots=True)
 class ResolutionChecked(StepResult):
     """What is wrong with the resolved conflicts, and the request to fix it; both empty when all is well."""
 
@@ -415,7 +365,6 @@ class ResolutionChecked(StepResult):
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class WorkMerged(StepResult):
     sha: str
     reviewed: bool = False
@@ -424,18 +373,15 @@ class WorkMerged(StepResult):
     """The commit's, if it was made just now."""
 
 
-@dataclass(frozen=True, slots=True)
 class MergeRefused(StepResult):
     """The work could not be merged, and everything is as it was."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
 class WorktreeReset(StepResult):
     base: str
 
 
-@dataclass(frozen=True, slots=True)
 class StepFailed(StepResult):
     reason: str

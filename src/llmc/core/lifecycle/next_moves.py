@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmc.core.display import age
+from llmc.core.lifecycle.effects import LASTING
 from llmc.core.lifecycle.policy import Policy
 from llmc.model import Session, Turn, Work, Worker
 
@@ -39,18 +40,6 @@ NEXT: dict[Work, tuple[str, ...]] = {
     ),
 }
 
-STEPS = {
-    "StartSession": "its agent is to be started",
-    "StopSession": "its agent is to be ended",
-    "ClearConversation": "its agent is to forget the last conversation",
-    "Deliver": "a text is to be delivered to its agent",
-    "RebaseWork": "its work is to be rebased",
-    "AskToResolve": "its agent is to be asked once more to resolve the conflicts",
-    "CheckResolution": "what its agent made of the conflicts is to be checked",
-    "MergeWork": "its work is to be merged",
-    "ResetWorktree": "its worktree is to be put back to the tip of the branch",
-    "RemoveWorker": "it is to be removed",
-}
 TIMERS = {
     "restart": "its agent is started again",
     "commit_grace": "its commit alone asks for review",
@@ -72,7 +61,7 @@ def outlook(worker: Worker, now: float, policy: Policy) -> tuple[str, ...]:
 def _steps(worker: Worker) -> Iterator[str]:
     for step in worker.pending:
         begun = ", and was begun" if step.begun else ""
-        yield f"{STEPS.get(step.name, step.name)}{begun}"
+        yield f"{LASTING[step.name].words}{begun}"
     if worker.pending:
         yield "if nobody acts for it (see the lock above), `llmc up` or `llmc doctor --repair` takes these steps"
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
 from llmc.core.lifecycle.troubles import Trouble
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 class Miss(StrEnum):
@@ -25,8 +25,7 @@ class Miss(StrEnum):
     WORKTREE = "worktree"
 
 
-@dataclass(frozen=True, slots=True)
-class PatrolReport:
+class PatrolReport(Value):
     """One patrol, and what all of them have repaired together."""
 
     last_run_unix: float
@@ -44,9 +43,7 @@ def with_counts(report: PatrolReport, before: Mapping[str, int], runs: int) -> P
     for kinds in report.repaired.values():
         for kind in kinds:
             counts[kind] += 1
-    return PatrolReport(
-        report.last_run_unix, report.took_secs, report.repaired, report.troubles, MappingProxyType(counts), runs + 1
-    )
+    return replace(report, counts=MappingProxyType(counts), runs=runs + 1)
 
 
 def told(report: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from llmc.core.schema import choice, text, whole
 from llmc.core.setting import option, required, rows, seconds
 from llmc.core.text_checks import one_word, printable, quick_expression
 from llmc.model import Autonomy
-from llmc.values import dataclass
+from llmc.values import Value
 
 AUTONOMY = replace(
     choice(Autonomy),
@@ -22,8 +22,7 @@ DIALOGS = ("permission", "question")
 """The dialogs that say in a line what they ask for. A plan is for a person to read."""
 
 
-@dataclass(frozen=True, slots=True)
-class AutoConfirm:
+class AutoConfirm(Value):
     """One row of `[[policy.auto_confirm]]`."""
 
     agent: str = required(AGENT, "the agent whose dialogs are meant")
@@ -42,8 +41,7 @@ class AutoConfirm:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Value):
     """`[policy]` in the settings; for one worker, with the autonomy of its own."""
 
     autonomy: Autonomy = option(

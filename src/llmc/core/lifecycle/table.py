@@ -27,7 +27,7 @@ from llmc.core.lifecycle.transitions import (
 from llmc.core.lifecycle.transitions.shared import Move, awaits, pending_step
 from llmc.errors import IllegalEventError
 from llmc.model import Evidence, Work, Worker
-from llmc.values import dataclass
+from llmc.values import Value
 
 IDLE, WORKING, INPUT = Work.IDLE, Work.WORKING, Work.NEEDS_INPUT
 REVIEW, REJECTED, REBASING, ERROR = Work.NEEDS_REVIEW, Work.REJECTED, Work.REBASING, Work.ERROR
@@ -43,24 +43,22 @@ ANY = _same(*Work)
 """Taken in every work, leaving it as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Value):
     signal: str
     """The name under which users see this event in evidence and in the log."""
     move: Callable[[Worker, Any, Policy], Move]
     targets: Targets
 
 
-def _reverting() -> Targets:
-    """Where a finished or failed delivery may lead: on, back to what was before, or to an error."""
-    return {
-        **ANY,
-        WORKING: (WORKING, IDLE, INPUT, REVIEW, ERROR),
-        REJECTED: (REJECTED, REVIEW, INPUT, ERROR),
-    }
-
-
 _OR_ERROR: Targets = {work: (work, ERROR) if work is not ERROR else (ERROR,) for work in Work}
+_ASKS: Targets = {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}
+_MAY_ASK: Targets = {**ANY, WORKING: (WORKING, INPUT), REJECTED: (REJECTED, INPUT)}
+_DELIVERED: Targets = {
+    **ANY,
+    WORKING: (WORKING, IDLE, INPUT, REVIEW, ERROR),
+    REJECTED: (REJECTED, REVIEW, INPUT, ERROR),
+}
+"""Where a finished or failed delivery may lead: on, back to what was before, or to an error."""
 
 TABLE: Mapping[type[ev.Event], Rule] = {
     # what a user asks
@@ -91,12 +89,8 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         "hook.prompt", agent_reports.prompt_heard, {**ANY, INPUT: (WORKING, INPUT), REVIEW: (WORKING, REVIEW)}
     ),
     ev.ActivityHeard: Rule("hook.activity", agent_reports.activity_heard, {**ANY, INPUT: (WORKING, INPUT)}),
-    ev.PermissionWanted: Rule(
-        "hook.permission", agent_reports.permission_wanted, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}
-    ),
-    ev.QuestionAsked: Rule(
-        "hook.question", agent_reports.question_asked, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}
-    ),
+    ev.PermissionWanted: Rule("hook.permission", agent_reports.permission_wanted, _ASKS),
+    ev.QuestionAsked: Rule("hook.question", agent_reports.question_asked, _ASKS),
     ev.TurnEnded: Rule(
         "hook.turn_end",
         agent_reports.turn_ended,
@@ -109,10 +103,8 @@ TABLE: Mapping[type[ev.Event], Rule] = {
             REBASING: (REBASING, INPUT),
         },
     ),
-    ev.TurnInterrupted: Rule(
-        "interrupted", interrupts.turn_interrupted, {**ANY, WORKING: (WORKING, INPUT), REJECTED: (REJECTED, INPUT)}
-    ),
-    ev.TurnFailed: Rule("hook.failure", blocked.turn_failed, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}),
+    ev.TurnInterrupted: Rule("interrupted", interrupts.turn_interrupted, _MAY_ASK),
+    ev.TurnFailed: Rule("hook.failure", blocked.turn_failed, _ASKS),
     # what git, the screen, the process and the clock show
     ev.CommitSeen: Rule(
         "git.commit",
@@ -125,11 +117,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
             INPUT: (INPUT, REVIEW),
         },
     ),
-    ev.CommitElsewhere: Rule(
-        "git.elsewhere",
-        observed.commit_elsewhere,
-        {**ANY, WORKING: (WORKING, INPUT), REJECTED: (REJECTED, INPUT)},
-    ),
+    ev.CommitElsewhere: Rule("git.elsewhere", observed.commit_elsewhere, _MAY_ASK),
     ev.WorktreeLost: Rule("worktree.gone", observed.worktree_lost, ANY),
     ev.WorktreeFound: Rule("worktree.found", observed.worktree_found, ANY),
     ev.WorkRestored: Rule(
@@ -148,7 +136,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         observed.screen_read,
         {**ANY, WORKING: (WORKING, REVIEW, INPUT), REJECTED: (REJECTED, REVIEW, INPUT)},
     ),
-    ev.DialogSeen: Rule("screen.dialog", observed.dialog_seen, {**ANY, WORKING: (INPUT,), REJECTED: (INPUT,)}),
+    ev.DialogSeen: Rule("screen.dialog", observed.dialog_seen, _ASKS),
     ev.ScreenMoved: Rule("screen.moved", observed.screen_moved, ANY),
     ev.DialogConfirmed: Rule("policy.auto_confirm", observed.dialog_confirmed, {**ANY, INPUT: (WORKING,)}),
     ev.AgentExited: Rule("process.exit", crashes.agent_exited, _OR_ERROR),
@@ -159,9 +147,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         observed.woke,
         {**ANY, **{work: (work, REVIEW) for work in (IDLE, WORKING, REJECTED)}, INPUT: (INPUT, REVIEW, WORKING)},
     ),
-    ev.SilenceLasted: Rule(
-        "silence", silence.silence_lasted, {**ANY, WORKING: (WORKING, INPUT), REJECTED: (REJECTED, INPUT)}
-    ),
+    ev.SilenceLasted: Rule("silence", silence.silence_lasted, _MAY_ASK),
     # what came of an effect
     ev.StepBegun: Rule("step.begun", step_results.step_begun, ANY),
     ev.SessionLaunched: Rule("session.launched", step_results.session_launched, ANY),
@@ -169,7 +155,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ev.StartWaits: Rule("session.asks", step_results.start_waits, ANY),
     ev.SessionFailed: Rule("session.failed", crashes.not_started, _OR_ERROR),
     ev.SessionStopped: Rule("session.stopped", step_results.session_stopped, ANY),
-    ev.TextSent: Rule("delivery", step_results.text_sent, _reverting()),
+    ev.TextSent: Rule("delivery", step_results.text_sent, _DELIVERED),
     ev.RebaseClean: Rule(
         "git.rebased", step_results.rebase_clean, {**ANY, REBASING: (REVIEW, INPUT), REVIEW: (REVIEW, INPUT)}
     ),
@@ -197,8 +183,7 @@ NO_ACTIVITY = (ev.StepBegun, ev.Woke, ev.ScreenRead, ev.DialogSeen, ev.SilenceLa
 """That somebody looked, or that time went by, is no sign of life."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Value):
     """What an event led to. Lasting effects are in `worker.pending`; `notices` are told once."""
 
     before: Worker

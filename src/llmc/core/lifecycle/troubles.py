@@ -6,11 +6,10 @@ from llmc.core.display import age
 from llmc.core.lifecycle.policy import Policy
 from llmc.core.lifecycle.transitions.shared import RESTART
 from llmc.model import Blocked, Session, Turn, Work, Worker
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Value):
     kind: str
     what: str
     do: str

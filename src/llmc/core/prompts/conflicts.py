@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from llmc.core.display import one_line, plain
 from llmc.core.prompts.task import fenced
-from llmc.values import dataclass
+from llmc.values import Value
 
 REGION_LIMIT = 4_000
 REGIONS_LIMIT = 40_000
@@ -21,8 +21,7 @@ SUBJECT_LIMIT = 100
 OUTPUT_LIMIT = 8_000
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictedFile:
+class ConflictedFile(Value):
     path: str
     kind: str
     """In words, seen from the worker: `deleted upstream, changed by the worker`."""
@@ -30,8 +29,7 @@ class ConflictedFile:
     options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictStanding:
+class ConflictStanding(Value):
     """Where the rebase stands and what it met."""
 
     task: str

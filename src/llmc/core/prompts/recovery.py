@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from llmc.core.display import counted
+
 LOOK_FIRST = "Look at `git status`, `git diff` and `git log` first to see how far you got"
 
 
@@ -58,5 +60,4 @@ def second_nudge(left_secs: float) -> str:
 
 
 def _minutes(secs: float) -> str:
-    minutes = max(1, round(secs / 60))
-    return f"{minutes} minute{'s' if minutes != 1 else ''}"
+    return counted(max(1, round(secs / 60)), "minute")

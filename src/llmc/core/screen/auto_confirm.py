@@ -14,10 +14,11 @@ from llmc.core.dialogs.dialog import Dialog
 from llmc.core.display import one_line
 from llmc.core.lifecycle.policy import AutoConfirm
 from llmc.core.screen.assessment import Assessment
-from llmc.core.screen.classify import Cue, Pack, look_at, read_screen
+from llmc.core.screen.classify import Pack, look_at, read_screen
+from llmc.core.screen.cues import Cue
 from llmc.core.screen.patterns import is_spelled_out
 from llmc.core.screen.screen import Screen
-from llmc.values import dataclass
+from llmc.values import Value
 
 SURE = 0.9
 LONGEST = 160
@@ -29,8 +30,7 @@ COMMANDS = "permission"
 QUESTIONS = "question"
 
 
-@dataclass(frozen=True, slots=True)
-class ConfirmVerdict:
+class ConfirmVerdict(Value):
     kind: str = ""
     asked: str = ""
     pattern: str = ""

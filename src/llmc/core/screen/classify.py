@@ -16,23 +16,10 @@ from llmc.core.dialogs.dialog import Dialog
 from llmc.core.dialogs.reading import read_choice, read_dialog, read_notice, read_prompt
 from llmc.core.display import one_line
 from llmc.core.screen.assessment import ACTIONS, LONGEST_SUMMARY, SUMMARIES, Assessment, assessment
-from llmc.core.screen.composer import Box, ComposerShape, composer_holds, composer_mixes, find_box, times_shown
+from llmc.core.screen.composer import Box, ComposerShape, find_box
 from llmc.core.screen.cues import Cue, ScreenView
-from llmc.core.screen.screen import Screen, cut_cells, lines_of, screen_of
-from llmc.values import dataclass
-
-__all__ = [
-    "ComposerShape",
-    "Cue",
-    "Pack",
-    "Screen",
-    "ScreenReading",
-    "composer_holds",
-    "composer_mixes",
-    "read_screen",
-    "screen_of",
-    "times_shown",
-]
+from llmc.core.screen.screen import Screen, cut_cells, lines_of
+from llmc.values import Value
 
 SUREST = 0.99
 CONTRADICTED = 0.85
@@ -43,8 +30,7 @@ TYPED_ANSWERS = ("question", "password")
 """Dialogs that take a line of text, where they show nothing to choose from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(Value):
     name: str
     composer: ComposerShape | None = None
     cues: tuple[Cue, ...] = ()
@@ -74,8 +60,7 @@ class Pack:
         return bool(low) and low <= this[: len(low)] and this[: len(high)] <= high
 
 
-@dataclass(frozen=True, slots=True)
-class ScreenReading:
+class ScreenReading(Value):
     says: Assessment
     others: tuple[str, ...] = ()
     """The other cues that hold."""

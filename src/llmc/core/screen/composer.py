@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from llmc.core.screen.screen import cut_cells
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ComposerShape:
+class ComposerShape(Value):
     """The input box, in one of four forms.
 
     With a `rule`: the lines between two rules, the first of which begins with the prompt. With a `bottom`: the lines
@@ -41,8 +40,7 @@ class ComposerShape:
     """What it looks like where the terminal cannot show the first form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Value):
     """The lines from `first` up to, not including, `end`: frame and all; `text` is what is typed."""
 
     first: int

@@ -11,7 +11,7 @@ from llmc.core.screen.composer import Box
 from llmc.core.screen.dialog_text import Asks
 from llmc.core.screen.screen import LONGEST_LINE, MOST_LINES, Screen, cut_cells, plain
 from llmc.core.screen.styles import has_style
-from llmc.values import dataclass
+from llmc.values import Value
 
 STATES = ("EXITED", "NEEDS_CONFIRMATION", "BUSY", "ERROR", "READY")
 PRIORITIES: Mapping[str, int] = MappingProxyType(
@@ -26,8 +26,7 @@ USUAL_LINES = 15
 """How much of a long region a cue looks at when it does not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScreenView:
+class ScreenView(Value):
     """A screen with its places found."""
 
     screen: Screen
@@ -65,8 +64,7 @@ class ScreenView:
         return [cut_cells(self.lines[row], column)] if row < len(self.lines) else [""]
 
 
-@dataclass(frozen=True, slots=True)
-class InRegion:
+class InRegion(Value):
     """A pattern on one of the lines of a region: of the last ones, unless it is a short region."""
 
     region: str
@@ -89,8 +87,7 @@ class InRegion:
         return any(has_style(each, match.start(), match.end(), self.style) for each in styled)
 
 
-@dataclass(frozen=True, slots=True)
-class HasTitle:
+class HasTitle(Value):
     pattern: re.Pattern[str]
 
     def found(self, view: ScreenView) -> Mapping[str, str] | None:
@@ -98,8 +95,7 @@ class HasTitle:
         return _groups(match) if match and view.screen.title else None
 
 
-@dataclass(frozen=True, slots=True)
-class RunsCommand:
+class RunsCommand(Value):
     names: frozenset[str]
 
     def found(self, view: ScreenView) -> Mapping[str, str] | None:
@@ -108,8 +104,7 @@ class RunsCommand:
         return {"command": name} if known else None
 
 
-@dataclass(frozen=True, slots=True)
-class CursorIs:
+class CursorIs(Value):
     place: str
 
     def found(self, view: ScreenView) -> Mapping[str, str] | None:
@@ -122,16 +117,14 @@ class CursorIs:
         return {} if (cursor[1] > last if self.place == "below" else cursor[1] == last) else None
 
 
-@dataclass(frozen=True, slots=True)
-class OnAlternateScreen:
+class OnAlternateScreen(Value):
     wanted: bool
 
     def found(self, view: ScreenView) -> Mapping[str, str] | None:
         return {} if view.screen.alternate is self.wanted else None
 
 
-@dataclass(frozen=True, slots=True)
-class ComposerIs:
+class ComposerIs(Value):
     how: str
 
     def found(self, view: ScreenView) -> Mapping[str, str] | None:
@@ -152,8 +145,7 @@ def _groups(match: re.Match[str]) -> Mapping[str, str]:
     return {name: value.strip() for name, value in match.groupdict().items() if value}
 
 
-@dataclass(frozen=True, slots=True)
-class Cue:
+class Cue(Value):
     name: str
     state: str
     when: tuple[Condition, ...]

@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 
 from llmc.core.screen.screen import LONGEST_LINE
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Asks:
+class Asks(Value):
     """All that stands between two lines of the CLI's own. Where one of them is not there exactly once, none is known:
 
     what an agent quotes, or hides in a command of many lines, may look like a dialog too.

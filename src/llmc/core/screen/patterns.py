@@ -13,7 +13,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 from llmc.core.screen.screen import LONGEST_LINE
-from llmc.values import dataclass
+from llmc.values import Value
 
 LONGEST_PATTERN = 600
 MANY = 40
@@ -64,8 +64,7 @@ def _searching(tree: Any) -> int:  # noqa: ANN401 - what the standard library pa
     return _cost(tree).steps * (1 if anchored else LONGEST_LINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Value):
     """In how many ways something can match at one place, and how many steps it takes to try them all."""
 
     ways: int = 1

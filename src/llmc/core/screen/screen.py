@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 MOST_LINES = 400
 """What stands higher up is history. No terminal is that tall."""
@@ -15,8 +15,7 @@ LONGEST_LINE = 600
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]{0,60}[ -/]{0,9}[@-~]|\][^\x07\x1b]{0,4000}(?:\x07|\x1b\\)|[ -/]{0,9}[0-Z\\^-~])")
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(Value):
     text: str
     title: str = ""
     command: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llmc.core.delivery.digest import prompt_digests
+from llmc.core.delivery.texts import prompt_digests
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import Notify
 from llmc.core.lifecycle.policy import Policy

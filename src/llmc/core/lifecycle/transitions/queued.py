@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from llmc.core.delivery.digest import prompt_digests
+from llmc.core.delivery.texts import prompt_digests
 from llmc.core.display import one_line
 from llmc.model import Outcome, Proof, Sent, Worker
 

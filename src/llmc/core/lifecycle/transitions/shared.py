@@ -8,7 +8,7 @@ from types import MappingProxyType
 from llmc.core.lifecycle.effects import LastingEffect, Notify, StartSession, StopSession, from_step, to_step
 from llmc.errors import IllegalEventError
 from llmc.model import Session, Step, Work, Worker
-from llmc.values import dataclass
+from llmc.values import Value
 
 COMMIT_GRACE = "commit_grace"
 ELSEWHERE_GRACE = "elsewhere_grace"
@@ -18,8 +18,7 @@ RESTART = "restart"
 WORK_TIMERS = (COMMIT_GRACE, ELSEWHERE_GRACE, REBASE_HELP, REBASE_ESCALATE)
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Value):
     """What an event leads to: the worker afterwards, who is told, and what the evidence says."""
 
     worker: Worker

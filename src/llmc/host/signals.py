@@ -1,10 +1,47 @@
-"""Knowing at once when an agent's process ends."""
+"""What wakes up whoever waits: signals that ask this process to end, and the ends of other processes."""
 
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Mapping
+from contextlib import suppress
+from enum import Enum
 from selectors import EVENT_READ, BaseSelector
+from types import FrameType
+
+
+class Ending(Enum):
+    INTERRUPTED = "the person pressed Ctrl-C"
+    ASKED = "asked to end, or the terminal was closed"
+
+
+class EndingSignals:
+    """Catches the signals and makes them readable as a file, so that waiting wakes up."""
+
+    def __init__(self) -> None:
+        self.ending: Ending | None = None
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._writer, False)
+        os.set_blocking(self._reader, False)
+        signal.signal(signal.SIGINT, self._caught)
+        signal.signal(signal.SIGTERM, self._caught)
+        signal.signal(signal.SIGHUP, self._caught)
+
+    def fileno(self) -> int:
+        return self._reader
+
+    def wake(self) -> None:
+        with suppress(BlockingIOError):
+            os.write(self._writer, b".")
+
+    def drain(self) -> None:
+        with suppress(BlockingIOError):
+            os.read(self._reader, 4096)
+
+    def _caught(self, number: int, frame: FrameType | None) -> None:
+        self.ending = Ending.INTERRUPTED if number == signal.SIGINT else Ending.ASKED
+        self.wake()
 
 
 class ProcessExits:

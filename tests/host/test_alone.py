@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from llmc.host.exclusive import alone
+from llmc.host.local import LocalHost
+
+alone = LocalHost().alone
 
 
 def test_one_at_a_time(tmp_path):

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from llmc.store.lock import DiskError, FileLock, LockTimeoutError, is_held, read_holder
+from llmc.host.files import DiskError
+from llmc.host.locks import FileLock, LockTimeoutError, is_held, read_holder
 
 HOLD = """
 import sys
-from llmc.store.lock import FileLock
+from llmc.host.locks import FileLock
 sys.argv = ["llmc", "--root", "/srv/llmc", "accept", "a secret"]
 with FileLock(sys.stdin.readline().strip()):
     print("held", flush=True)
@@ -118,7 +119,7 @@ def test_a_child_of_the_holder_does_not_keep_the_lock(path: Path) -> None:
 def test_a_forked_child_cannot_release_the_lock_of_its_parent(path: Path) -> None:
     script = """
 import os, sys
-from llmc.store.lock import FileLock, is_held
+from llmc.host.locks import FileLock, is_held
 lock = FileLock(sys.argv[1])
 lock.acquire()
 child = os.fork()
@@ -211,7 +212,7 @@ def test_an_unsigned_lock_is_still_a_lock(path: Path) -> None:
 
 def test_many_probes_never_make_a_try_fail(path: Path, other: OtherProcess) -> None:
     other.kill()  # leaves its signature behind
-    script = "import sys; from llmc.store.lock import is_held\nprint(flush=True)\nwhile True: is_held(sys.argv[1])"
+    script = "import sys; from llmc.host.locks import is_held\nprint(flush=True)\nwhile True: is_held(sys.argv[1])"
     with subprocess.Popen([sys.executable, "-c", script, path], stdout=subprocess.PIPE) as prober:
         try:
             assert prober.stdout is not None

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from llmc.errors import LlmcError, system_hint
-from llmc.store.own_file import open_own, open_regular, read_own
-from llmc.values import dataclass
+from llmc.errors import LlmcError
+from llmc.host import try_lock
+from llmc.host.files import disk_error, disk_errors, leads_to, open_own, open_regular, read_own
+from llmc.host.processes import exists
+from llmc.values import Value
 
 FIRST_PAUSE = 0.001
 LONGEST_PAUSE = 0.025
@@ -26,16 +26,11 @@ PROBE_PATIENCE = 0.2
 """How long a probe may take that the machine stops in the middle."""
 
 
-class DiskError(LlmcError):
-    """The operating system refused to read or write a file of ours."""
-
-
 class LockTimeoutError(LlmcError):
     """Somebody else has the lock and keeps it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Value):
     """Who has a lock, as written by the holder; pid 0 when it could not be read."""
 
     pid: int
@@ -88,11 +83,16 @@ class FileLock:
         pause = FIRST_PAUSE
         while not self._attempt():
             left = deadline - time.monotonic()
-            if left <= 0 or not (wait_for_holder or _is_gone(read_holder(self.path).pid)):
+            if left <= 0 or not (wait_for_holder or self._holder_is_gone()):
                 return False
             time.sleep(min(pause, left))
             pause = min(pause * 2, LONGEST_PAUSE)
         return True
+
+    def _holder_is_gone(self) -> bool:
+        """Whether nobody signed, or somebody who was killed since."""
+        pid = read_holder(self.path).pid
+        return not pid or not exists(pid)
 
     def _attempt(self) -> bool:
         with disk_errors(self.path):
@@ -112,7 +112,7 @@ class FileLock:
         identity = _identity(fd)
         if _held.get(identity) == threading.get_ident():
             raise RuntimeError(f"{self.path} is already held by this thread")
-        if not try_flock(fd, fcntl.LOCK_EX) or not leads_to(self.path, fd):
+        if not try_lock(fd) or not leads_to(self.path, fd):
             return False
         _held[identity] = threading.get_ident()
         _sign(fd)
@@ -140,7 +140,7 @@ def is_held(path: Path | str) -> Holder | None:
     if fd is None:
         return None
     try:
-        return None if try_flock(fd, fcntl.LOCK_SH) else read_holder(path)
+        return None if try_lock(fd, shared=True) else read_holder(path)
     finally:
         os.close(fd)
 
@@ -154,36 +154,6 @@ def read_holder(path: Path | str) -> Holder:
         return Holder(0, "", 0.0)
 
 
-def try_flock(fd: int, kind: int) -> bool:
-    try:
-        fcntl.flock(fd, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def leads_to(path: Path, fd: int) -> bool:
-    """Whether the name still leads to the open file: a lock on one that was renamed or deleted excludes nobody."""
-    try:
-        return os.path.samestat(os.fstat(fd), path.stat())
-    except FileNotFoundError:
-        return False
-
-
-@contextmanager
-def disk_errors(path: Path | str) -> Iterator[None]:
-    """Turns what the operating system refuses into an error that says what to do."""
-    try:
-        yield
-    except OSError as error:
-        raise disk_error(path, error) from error
-
-
-def disk_error(path: Path | str, error: OSError) -> DiskError:
-    what = f"{path}: {(error.strerror or str(error)).lower()}"
-    return DiskError(what, f"{system_hint(error)}; nothing was changed")
-
-
 # (process, device, inode) of each lock that is held here, with the thread that holds it. The process is part of the
 # key because a forked child inherits this table but not the right to its locks.
 _held: dict[tuple[int, int, int], int] = {}
@@ -192,17 +162,6 @@ _held: dict[tuple[int, int, int], int] = {}
 def _identity(fd: int) -> tuple[int, int, int]:
     status = os.fstat(fd)
     return os.getpid(), status.st_dev, status.st_ino
-
-
-def _is_gone(pid: int) -> bool:
-    """Whether nobody signed, or somebody who was killed since."""
-    if pid == 0:
-        return True
-    try:
-        os.kill(pid, 0)
-    except OSError as error:
-        return error.errno == errno.ESRCH
-    return False
 
 
 def _sign(fd: int) -> None:
