@@ -33,9 +33,10 @@ BESIDE_COLUMNS = ("", "its ms", "± its", "llmc ms", "± llmc", "llmc x it", "±
 NOTE = (
     "git: nothing but the commands without which it cannot be done. llmc is a process of its own from its start to its"
     " end. The difference has two parts. Python and the modules of a command that changes something take their time,"
-    " the same for each. And every name that it relies on is asked for just before, work is backed up before it"
-    " moves, the checkout is asked whether it can take the work, and each step is on the disk before it is taken: each"
-    " question is one more git command, which costs little in a large repository beside what git itself does there."
+    " the same for each. And every name that it relies on is asked for just before, of one git that stays for all of"
+    " these questions, work is backed up before it moves, the checkout is asked whether it can take the work, and each"
+    " step is on the disk before it is taken: more git commands, which cost little in a large repository beside what"
+    " git itself does there."
 )
 SCRIPTS = {
     "add": "git fetch -q origin; git worktree add -q -b bare/{name} {worktree} origin/main",

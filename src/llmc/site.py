@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import field
 from threading import Event
 
-from llmc.agents.base import Agent
-from llmc.agents.registry import agent_named
 from llmc.config.settings import Config
 from llmc.git.runner import Git
 from llmc.host.base import Host
@@ -20,6 +18,10 @@ from llmc.store.ledger import Ledger
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux, TmuxError
 from llmc.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from llmc.agents.base import Agent
 
 WORKER_LOCK_SECS = 30.0
 REAPED_WITHIN_SECS = 1.0
@@ -45,10 +47,12 @@ class Site(Value):
         return self.ledger.worker(name)
 
     def agent_named(self, name: str) -> Agent:
+        from llmc.agents.registry import agent_named  # slow to load, and what only concerns git needs no agent
+
         return agent_named(name, self.config, self.root.packs)
 
     def agent_of(self, worker: Worker) -> Agent:
-        return agent_named(worker.agent, self.config, self.root.packs)
+        return self.agent_named(worker.agent)
 
     def lock_of(self, name: str) -> FileLock:
         """Whoever holds it is the one that acts for this worker; it ends with its process."""

@@ -1,8 +1,8 @@
 """Values: frozen dataclasses with slots that are cheap to define.
 
 For each frozen class `dataclasses` compiles six methods. With the 230 classes that `llmc start` loads, this took more
-than half of its start-up. Here only `__init__` is compiled, and the other methods are the same for all classes. What is
-made is a dataclass in all other ways: `replace`, `fields` and `asdict` take it.
+than half of its start-up. Here only `__init__` is compiled, at its first use, and the other methods are the same for
+all classes. What is made is a dataclass in all other ways: `replace`, `fields` and `asdict` take it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,18 @@ def _with_fields(cls: type[Any]) -> type[Any]:
     fields = dataclasses.fields(made)
     compared = [each.name for each in fields if each.compare]
     made._compared = attrgetter(*compared) if compared else type  # two of the same type without fields are equal
-    made.__init__ = _init(fields)
+    made.__init__ = _init_later(made, fields)
     return made
+
+
+def _init_later(made: type[Any], fields: tuple[dataclasses.Field[Any], ...]) -> Callable[..., None]:
+    """Compiled when the first one is made: most commands make none of most classes."""
+
+    def __init__(self: Any, *args: Any, **named: Any) -> None:  # noqa: ANN401, N807 - any of the classes
+        made.__init__ = init = _init(fields)
+        init(self, *args, **named)
+
+    return __init__
 
 
 def _init(fields: tuple[dataclasses.Field[Any], ...]) -> Callable[..., None]:

@@ -44,7 +44,7 @@ def test_a_measurement_gives_tables_of_sane_figures(name: str) -> None:
         assert any(figure > 0 for figure in figures), str(table)
 
 
-MOST_COMMANDS_OF_GIT = {"llmc add": 6, "llmc rebase": 20, "llmc accept": 44, "llmc reset": 21, "llmc nuke": 19}
+MOST_COMMANDS_OF_GIT = {"llmc add": 5, "llmc rebase": 10, "llmc accept": 26, "llmc reset": 10, "llmc nuke": 11}
 """Each question is another process: facts are gathered once and handed on."""
 A_LOOK_MORE = 2
 """What git was busy with, and what happened in the same second, is asked about once more."""

@@ -48,3 +48,11 @@ def test_help_needs_the_words_and_little_else(words: list[str]) -> None:
     others = {name for name in found if name.startswith("llmc") and not name.startswith("llmc.cli")}
     assert others == {"llmc", "llmc.host"}
     assert ("llmc.cli.pty_command_table" in found) == ("pty" in words)
+
+
+def test_what_only_concerns_git_needs_nothing_of_agents_and_terminals() -> None:
+    script = "import sys, llmc.commands.rebase, llmc.perform.branches; print(*sys.modules)"
+    found = set(subprocess.check_output([sys.executable, "-c", script], text=True).split())
+    assert found.isdisjoint({"secrets", "random", "hashlib", "tempfile", "html", "importlib.resources"})
+    others = ("llmc.agents", "llmc.core.dialogs", "llmc.core.screen.classify", "llmc.perform.delivery", "llmc.host.web")
+    assert {name for name in found if name.startswith(others)} == set()

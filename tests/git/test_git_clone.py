@@ -17,7 +17,6 @@ from llmc.git.clone import (
     fetch_source,
     has_lfs,
     note_moved,
-    same_or_fetched,
 )
 from llmc.git.failure import GitError
 from llmc.git.repository import heads, is_bare, resolve
@@ -176,16 +175,6 @@ def test_fetch_brings_the_new_tip(git, source, root):
 def test_fetch_follows_rewritten_history(git, source, root):
     source.run("commit", "--quiet", "--amend", "-m", "rewritten")
     assert fetch_source(git, source.path, root.path, "main") == source.sha()
-
-
-def test_a_tip_that_was_fetched_is_asked_about_and_fetched_again_only_when_it_moved(git, source, root):
-    tip = fetch_source(git, source.path, root.path, "main")
-    shutil.rmtree(f"{root.path}/.git/refs/remotes")
-    assert same_or_fetched(git, source.path, root.path, "main", tip) == tip
-    assert resolve(git, root.path, "origin/main") is None, "nothing was fetched"
-    sha = source.commit_file("new", "x")
-    assert same_or_fetched(git, source.path, root.path, "main", tip) == sha == root.sha("origin/main")
-    assert same_or_fetched(git, source.path, root.path, "main", None) == sha
 
 
 @pytest.mark.parametrize("fetched", [False, True], ids=["alone", "while somebody fetches"])

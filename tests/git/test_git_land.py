@@ -4,6 +4,7 @@ import pytest
 
 from llmc.git.clone import ensure_view
 from llmc.git.failure import GitError
+from llmc.git.history import own_commits
 from llmc.git.land import (
     BranchMovedError,
     Landed,
@@ -39,7 +40,7 @@ def try_land(git, source, root, work):
 
 
 def as_one(git, root, base, head, message):
-    first = root.run("rev-list", f"{base}..{head}").split()[-1]
+    first, *_ = own_commits(git, root.path, head, base)
     return squash(git, root.path, f"{head}^{{tree}}", base, first, message, signed=signs(git, root.path))
 
 

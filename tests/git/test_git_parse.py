@@ -45,10 +45,10 @@ def test_headers_are_no_entries():
 
 def test_one_status_tells_where_the_worktree_stands():
     on_branch = fields(f"# branch.oid {ZERO}", "# branch.head llmc/adam", "# stash 3", "? new")
-    assert parse_worktree_status(on_branch) == WorktreeStatus(ZERO, "llmc/adam", parse_status(fields("? new")))
+    assert parse_worktree_status(on_branch, ()) == WorktreeStatus(ZERO, "llmc/adam", parse_status(fields("? new")), ())
     detached = fields(f"# branch.oid {ZERO}", "# branch.head (detached)")
-    assert parse_worktree_status(detached) == WorktreeStatus(ZERO, None, ())
-    assert parse_worktree_status(fields("# branch.oid (initial)", "# branch.head main")).head is None
+    assert parse_worktree_status(detached, ()) == WorktreeStatus(ZERO, None, (), ())
+    assert parse_worktree_status(fields("# branch.oid (initial)", "# branch.head main"), ()).head is None
 
 
 def test_changes_inside_of_a_submodule_are_told():

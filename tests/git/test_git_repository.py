@@ -17,7 +17,6 @@ from llmc.git.repository import (
     heads,
     is_bare,
     list_worktrees,
-    lookup,
     operations,
     require_commit,
     resolve,
@@ -139,7 +138,7 @@ def test_branch_named_like_a_tag_is_the_branch(git, source):
 
 def test_several_names_are_looked_up_at_once(git, source):
     names = ("refs/heads/main^{commit}", "refs/heads/none^{commit}", "HEAD^{tree}", "main:README^{commit}")
-    assert lookup(git, source.path, *names) == (source.sha(), None, source.sha("HEAD^{tree}"), None)
+    assert git.objects(source.path, *names) == (source.sha(), None, source.sha("HEAD^{tree}"), None)
 
 
 def test_current_branch(git, source):

@@ -11,6 +11,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.errors import LlmcError
 from llmc.git import rebase
 from llmc.git.backup import is_backed_up, list_backups
+from llmc.git.history import own_commits
 from llmc.git.land import squash
 from llmc.git.rebase import own_base, rebase_in_progress
 from llmc.host.faults import Moment
@@ -201,7 +202,8 @@ def begun_accept(story: Story) -> str:
     site.ledger.apply("adam", ev.AcceptAsked(site.now(), None))
     site.ledger.apply("adam", ev.StepBegun(site.now(), site.worker("adam").pending[0].id))
     tip = story.git("rev-parse", "main")
-    made = squash(site.git, story.root.path, f"{head}^{{tree}}", tip, head, "Add a", signed=False)
+    (work,) = own_commits(site.git, story.root.path, head, tip)
+    made = squash(site.git, story.root.path, f"{head}^{{tree}}", tip, work, "Add a", signed=False)
     noted = "refs/llmc/accept/adam/commit"
     site.git.run(story.root.path, "update-ref", noted, made)
     land(site.git, str(story.repository), story.root.path, "main", tip, noted)

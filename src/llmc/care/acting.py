@@ -9,10 +9,8 @@ from llmc.care.catch_up import catch_up
 from llmc.core.lifecycle.effects import CheckResolution
 from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.errors import LlmcError
-from llmc.git.clone import fetch_source
-from llmc.host.watch import open_watch, wait_for_change
+from llmc.git.clone import same_or_fetched
 from llmc.model import Session, Work, Worker
-from llmc.perform.landing import settle_landings_if_free
 from llmc.perform.steps import settle
 from llmc.site import Site
 
@@ -23,10 +21,12 @@ WAIT_SECS = 2.0
 def acting_for(site: Site, name: str, *, looks_only: bool = False) -> Iterator[Worker]:
     """Nobody else acts for the worker meanwhile, and everything that has happened so far is known."""
     site.worker(name)
-    if not looks_only:
+    if not looks_only and site.host.exists(site.root.landings):
+        from llmc.perform.landing import settle_landings_if_free
+
         with suppress(LlmcError):  # `llmc status` and the doctor tell what is left, and an accept refuses for it
             settle_landings_if_free(site)
-    with site.lock_of(name):
+    with site.lock_of(name), site.git.operation:
         yield catch_up(site, name)
 
 
@@ -50,11 +50,13 @@ def finish_checks(site: Site, name: str) -> None:
 
 def newest_tip(site: Site) -> str:
     """The branch as the user's repository has it. Fetched before anything begins that would fail without it."""
-    return fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
+    return same_or_fetched(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
 
 
 def wait_until_settled(site: Site, name: str) -> Worker:
     """Until the worker has finished or needs somebody. Works with and without a daemon."""
+    from llmc.host.watch import open_watch, wait_for_change
+
     watch = open_watch()
     watch.add(site.root.path, "state", frozenset(("state.json",)))
     watch.add(site.root.spool(name), "spool")

@@ -6,7 +6,7 @@ never changes nothing about the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 
 from llmc.care.reports import MOST, take_reports
@@ -42,8 +42,9 @@ class Learned:
 def catch_up(site: Site, name: str) -> Worker:
     """The worker after all that has happened so far, and the person told of it. The caller holds its lock."""
     learned = Learned(site, site.worker(name))
-    learned.add(session_news(site, learned.worker, site.pane_of(learned.worker.session_id)))
-    learned.add(work_news(site, learned.worker))
+    pane = site.pane_of(learned.worker.session_id)
+    learned.add(session_news(site, learned.worker, pane))
+    learned.add(work_news(site, learned.worker, pane_of=lambda _: pane))
     tell(site, *learned.decisions)
     return learned.worker
 
@@ -55,10 +56,12 @@ def session_news(site: Site, worker: Worker, pane: Pane | None, *, while_away: b
     return learned.decisions
 
 
-def work_news(site: Site, worker: Worker, most_reports: int = MOST) -> list[Decision]:
+def work_news(
+    site: Site, worker: Worker, most_reports: int = MOST, pane_of: Callable[[str], Pane | None] | None = None
+) -> list[Decision]:
     """A session that was found, the agent's reports, the branch, the timers. The caller holds the worker's lock."""
     learned = Learned(site, worker)
-    learned.take(finds(site, worker))
+    learned.take(finds(site, worker, pane_of or site.tmux.pane_of))
     learned.take(_worktree(site, learned.worker))
     if learned.worker.worktree_lost:
         return learned.decisions  # git has nothing to say of it, and what a report means is for git to say

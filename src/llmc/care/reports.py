@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from llmc.agents.reports import understood
-from llmc.care.attention import keep_report, telling
 from llmc.core.lifecycle.table import Decision
 from llmc.model import Worker
-from llmc.observe.reports import hear
-from llmc.observe.watched_terminal import Subject
 from llmc.site import Site
 from llmc.store.spool import SpooledEvent, pending, take
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from llmc.observe.watched_terminal import Subject
 
 BATCH = 200
 """So many reports are kept by one save of the state."""
@@ -29,6 +29,9 @@ def take_reports(site: Site, worker: Worker, most: int = MOST) -> list[Decision]
     """
     decisions: list[Decision] = []
     for batch in _batches(site.root.spool(worker.name), most):
+        from llmc.care.attention import keep_report, telling  # slow to load, and mostly there is no report
+        from llmc.observe.reports import hear
+
         heard = hear(site, worker, batch)
         if (last := telling(heard.reports)) is not None:
             keep_report(site.root.attention_file(worker.name), *last)
@@ -51,6 +54,9 @@ def _batches(directory: str, most: int) -> Iterator[Sequence[SpooledEvent]]:
 
 def take_terminal_reports(subject: Subject) -> None:
     """The same for a terminal without a worker: all that is kept of its reports is what the program does now."""
+    from llmc.agents.reports import understood
+    from llmc.care.attention import keep_report
+
     for event in pending(subject.spool) if subject.spool else ():
         report = understood(subject.translate, event.data)
         if report is not None:

@@ -31,7 +31,8 @@ class Cared(Enum):
 
 def care_for(site: Site, name: str, tried: Rebases, *, bring_up: bool) -> Cared:
     try:
-        return _care(site, name, tried, bring_up)
+        with site.git.operation:
+            return _care(site, name, tried, bring_up)
     except UnknownWorkerError:
         return Cared.GONE
 

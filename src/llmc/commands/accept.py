@@ -65,7 +65,8 @@ def _accept(site: Site, name: str, wanted: MergeWork) -> Result:
     if settled.merged is None:
         raise settled.refusal or LlmcError(f"{name} was not accepted", f"see `llmc explain {name}`")
     merged, reviewed, branch = settled.merged.sha, settled.merged.reviewed, site.config.repo.branch
-    landed = site.git.text(site.root.path, "show", "--no-patch", "--no-show-signature", "--format=%B", merged)
+    args = ("show", "--no-patch", "--no-show-signature", "--format=%B", merged)
+    landed = settled.merged.message or site.git.text(site.root.path, *args)
     after = landing_notes(site, worker, left_out, merged)
     told = {"worker": name, "commit": merged, "branch": branch, "message": landed, "reviewed": reviewed}
     result = Result(

@@ -24,7 +24,7 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     agent = site.config.worker(args.name).agent if args.agent is None else args.agent
     site.agent_named(agent)
-    with site.lock_of(args.name):
+    with site.lock_of(args.name), site.git.operation:
         _refuse_taken(site, args.name)
         worker = make_worker(site, args, agent)
     brings_up = running_daemon(site.root) is not None

@@ -19,7 +19,11 @@ from llmc.site import Site
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    names = named_workers(site, args, "nuke")
+    with site.git.operation:
+        return _nuke(app, site, named_workers(site, args, "nuke"))
+
+
+def _nuke(app: App, site: Site, names: list[str]) -> Result:
     tip = _learn_what_landed(site)
     losses = {name: find_loss(site, site.worker(name)) for name in names}
     gone = {name: loss.not_kept for name, loss in losses.items() if loss.not_kept}

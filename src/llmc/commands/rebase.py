@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
-from llmc.care.acting import acting_for, newest_tip
+from llmc.care.acting import acting_for
 from llmc.commands.shared.receipts import EXIT_CODES, notes_of, unless_refused
 from llmc.commands.shared.result import Result
 from llmc.core.lifecycle import events as ev
+from llmc.git.clone import fetch_source
 from llmc.model import Outcome, Work
 from llmc.perform.steps import decide_and_run
 
@@ -16,7 +17,8 @@ from llmc.perform.steps import decide_and_run
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     with acting_for(site, args.worker):
-        tip = newest_tip(site)
+        repo = site.config.repo
+        tip = fetch_source(site.git, repo.source, site.root.path, repo.branch)  # it has moved, or nobody would ask
         settled = unless_refused(decide_and_run(site, args.worker, ev.RebaseAsked(site.now(), tip)))
     worker = site.worker(args.worker)
     files = list(worker.conflicted_files)

@@ -16,7 +16,7 @@ from llmc.core.lifecycle import events as ev
 from llmc.core.tasks.pool import next_to_review
 from llmc.errors import LlmcError
 from llmc.git.history import diff_text, is_ancestor
-from llmc.git.replay import tree_of
+from llmc.git.repository import require_object
 from llmc.git.since_review import keep_reviewed
 from llmc.model import Work, Worker
 from llmc.observe.branches import work_span
@@ -33,7 +33,7 @@ def run(app: App, args: Namespace) -> Result:
         worker, tip, notes = bring_up_to_date(site, name)
         # Exactly what is noted here is shown, also if the agent commits in this very moment.
         base, commit = span = work_span(site, worker) or ("", "")
-        tree = tree_of(site.git, site.root.path, commit) if commit else ""
+        tree = require_object(site.git, site.root.path, commit, "tree") if commit else ""
         site.ledger.apply(name, ev.ReviewOpened(site.now(), commit, tree, base))
         keep_reviewed(site.git, site.root.path, name, commit)
         site.ledger.remember_reviewed(name)

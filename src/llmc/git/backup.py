@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from llmc.errors import LlmcError
@@ -50,7 +49,8 @@ def make_backup(
         return None
     if not plan.has_files:
         return _store(git, worktree, plan, f"{plan.head_sha}^{{tree}}", tips)
-    snapshot = take(git, worktree, tuple(path for path in plan.left_out if path not in plan.dirty))
+    left_out = tuple(path for path in plan.left_out if path not in plan.dirty)
+    snapshot = take(git, worktree, left_out, seen.index)
     title = f"LLMC backup of {worker}: index and state\n"
     state = _commit(git, worktree, snapshot.state, [plan.head_sha], title, at_unix)
     return _store(git, worktree, plan, snapshot.files, [plan.head_sha, state, *tips[1:]])
@@ -78,10 +78,10 @@ def backup_commit(
     return _store(git, root, plan, f"{sha}^{{tree}}", [sha])
 
 
-def left_out_of_backup(git: Git, worktree: str, entries: Iterable[StatusEntry]) -> tuple[str, ...]:
+def left_out_of_backup(git: Git, worktree: str, seen: WorktreeStatus) -> tuple[str, ...]:
     """Repositories inside the worktree, submodules with changes too: git cannot keep their files in another one."""
-    seen = tuple(each.path for each in entries if _is_nested(each) or each.inner)
-    return tuple(dict.fromkeys((*seen, *repositories_passed_over(git, worktree))))
+    told = (each.path for each in seen.entries if _is_nested(each) or each.inner)
+    return tuple(dict.fromkeys((*told, *repositories_passed_over(git, worktree, seen.index))))
 
 
 def same_content(git: Git, root: str, one: Backup, other: Backup) -> bool:
@@ -107,11 +107,7 @@ def _look(
         branch=branch,
         branch_sha=head if seen.branch == branch else branch_tip(git, worktree, branch) or head,
         dirty=tuple(each.path for each in dirty if each.path not in nested),
-        left_out=(
-            *nested,
-            *(each.path for each in dirty if each.inner),
-            *repositories_passed_over(git, worktree),
-        ),
+        left_out=left_out_of_backup(git, worktree, seen),
         has_files=bool(dirty or operations(git, worktree)),
     )
 
@@ -145,26 +141,30 @@ def _store(git: Git, cwd: str, plan: Backup, tree: str, parents: list[str]) -> B
     sha = _commit(git, cwd, tree, parents, message_of(plan), plan.at_unix)
     for number in range(1, _ATTEMPTS):
         ref = ref_name(plan.worker, plan.at_unix, number)
+        if git.objects(cwd, ref) != (None,):
+            continue
         done = git.run(cwd, "update-ref", "--no-deref", "--stdin", stdin=f"create {ref} {sha}\n".encode(), check=False)
         if done.ok:
-            _read_back(git, cwd, ref, sha, parents)
+            _read_back(git, cwd, ref, sha, parents, plan.has_files)
             return replace(plan, ref=ref, sha=sha)
         if "reference already exists" not in done.complaint:
             raise GitError(("update-ref", ref), done.complaint, done.code)
     raise BackupError(f"{plan.worker} has too many backups of the same second", "wait a moment and try again")
 
 
-def _read_back(git: Git, cwd: str, ref: str, sha: str, parents: list[str]) -> None:
-    """What was promised is looked up where the promise says it is, in the clone, before anything goes."""
+def _read_back(git: Git, cwd: str, ref: str, sha: str, parents: list[str], has_files: bool) -> None:
+    """What was promised is looked up where the promise says it is, in the clone, before anything goes.
+
+    Without files the commit itself is all that is new.
+    """
     root = cwd.partition(f"/{WORKTREES}/")[0]
-    asked = "".join(f"{name}\n" for name in (ref, f"{ref}^{{tree}}", *parents))
-    answers = git.text(root, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked.encode()).splitlines()
-    wanted = [f"{sha} commit", *(f"{parent} commit" for parent in parents)]
-    if [answers[0], *answers[2:]] != wanted or not answers[1].endswith(" tree"):
+    tree, *commits = git.objects(root, f"{ref}^{{tree}}", *(f"{name}^{{commit}}" for name in (ref, *parents)))
+    if tree is None or commits != [sha, *parents]:
         raise BackupError(f"{ref} cannot be read back from {root}", "nothing was changed; run `llmc doctor`")
     # Whoever clears the clone up in this moment (`git gc --prune=now`) sees new objects that nothing names yet.
-    whole = git.run(root, "rev-list", "--objects", "--quiet", ref, "--not", parents[0], "--", check=False, timeout=LONG)
-    if not whole.ok:
+    args = ("rev-list", "--objects", "--quiet", ref, "--not", parents[0], "--")
+    whole = git.run(root, *args, check=False, timeout=LONG) if has_files or len(parents) > 1 else None
+    if whole is not None and not whole.ok:
         raise BackupError(f"{ref} is not complete: {whole.complaint}", "nothing was changed; try again")
 
 

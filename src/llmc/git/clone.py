@@ -10,7 +10,7 @@ from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.own_view import has_view, is_current, view_of, write_view
 from llmc.git.parse import nul_fields
-from llmc.git.plain_refs import make_plain
+from llmc.git.plain_refs import is_alias, make_plain
 from llmc.git.repository import HEADS, branch_tip, common_dir, heads, require_commit, uses_lfs
 from llmc.git.runner import LONG, Git
 
@@ -200,16 +200,27 @@ def fetch_source(git: Git, source: str, root: str, branch: str) -> str:
     return require_commit(git, root, UPSTREAM + branch)
 
 
-def same_or_fetched(git: Git, source: str, root: str, branch: str, tip: str | None) -> str:
-    """As `fetch_source`, for whoever has fetched already: the branch is where it was then, as a rule."""
-    return tip if tip and branch_tip(git, source, branch) == tip else fetch_source(git, source, root, branch)
+def same_or_fetched(git: Git, source: str, root: str, branch: str) -> str:
+    """As `fetch_source`, where the branch is mostly where it was when it was last fetched, by a daemon for example."""
+    refs = (UPSTREAM + branch, TRACKING + branch)
+    with suppress(LlmcError):  # the fetch says what is wrong
+        tip = branch_tip(git, source, branch)
+        if set(git.objects(root, *refs)) == {tip} and not any(is_alias(git.host, root, ref) for ref in refs):
+            return require_commit(git, root, UPSTREAM + branch)
+    return fetch_source(git, source, root, branch)
 
 
 def note_moved(git: Git, source: str, root: str, branch: str, old: str, new: str) -> None:
     """After LLMC itself has moved the user's branch to a commit of the clone: what a fetch would do, without one."""
-    orders = "".join(f"option no-deref\nupdate {names}{branch} {new} {old}\n" for names in (UPSTREAM, TRACKING))
-    if not git.run(root, "update-ref", "--stdin", stdin=orders.encode(), check=False).ok:
-        fetch_source(git, source, root, branch)  # somebody else did meanwhile
+    refs = (UPSTREAM + branch, TRACKING + branch)
+    orders = "".join(f"option no-deref\nupdate {ref} {new} {old}\n" for ref in refs)
+
+    def is_noted() -> bool:
+        return set(git.objects(root, *refs)) == {new}
+
+    # A daemon that sees the branch move fetches it, before this or in the same moment.
+    if not (is_noted() or git.run(root, "update-ref", "--stdin", stdin=orders.encode(), check=False).ok or is_noted()):
+        fetch_source(git, source, root, branch)
 
 
 def peek_source(git: Git, source: str, root: str, branch: str) -> str:

@@ -26,36 +26,34 @@ _LOCKED = re.compile(
 
 _TOLD_BY_GIT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES)
 
-_HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
+_HINTS: tuple[tuple[str, str], ...] = (
     (
-        re.compile(r"detected dubious ownership in repository at '(?P<path>[^\n]+)'"),
+        r"detected dubious ownership in repository at '(?P<path>[^\n]+)'",
         "the repository belongs to another user; if you trust it, run "
         "`git config --global --add safe.directory '{path}'`",
     ),
     (
-        re.compile(r"Unable to create '(?P<path>[^\n]+\.lock)': File exists"),
+        r"Unable to create '(?P<path>[^\n]+\.lock)': File exists",
         "another git is at work there; if none is, a crashed one left the lock behind: remove {path}",
     ),
-    (re.compile(r"could not lock config file"), "another git is changing the configuration; try again"),
+    (r"could not lock config file", "another git is changing the configuration; try again"),
     (
-        re.compile(r"tell me who you are|empty ident name|identity unknown|auto-detect email|no email was given"),
+        r"tell me who you are|empty ident name|identity unknown|auto-detect email|no email was given",
         "tell git who you are: `git config --global user.name NAME` and `git config --global user.email ADDRESS`",
     ),
     (
-        re.compile(r"failed to sign|gpg failed|No private key found|Couldn't load public key|agent refused operation"),
+        r"failed to sign|gpg failed|No private key found|Couldn't load public key|agent refused operation",
         "unlock your signing key, or turn commit.gpgSign off, and try again",
     ),
     (
-        re.compile(
-            r"You have unstaged changes|index contains uncommitted changes|local changes .+ would be overwritten"
-        ),
+        r"You have unstaged changes|index contains uncommitted changes|local changes .+ would be overwritten",
         "commit these changes, or put them away, and try again",
     ),
-    *((re.compile(os.strerror(refusal)), SYSTEM_HINTS[refusal]) for refusal in _TOLD_BY_GIT),
-    (re.compile(r"insufficient permission"), SYSTEM_HINTS[errno.EACCES]),
-    (re.compile(r"git-lfs|git lfs|smudge filter lfs"), "install git-lfs, then run `git lfs fetch` in the repository"),
+    *((re.escape(os.strerror(refusal)), SYSTEM_HINTS[refusal]) for refusal in _TOLD_BY_GIT),
+    (r"insufficient permission", SYSTEM_HINTS[errno.EACCES]),
+    (r"git-lfs|git lfs|smudge filter lfs", "install git-lfs, then run `git lfs fetch` in the repository"),
     (
-        re.compile(r"is corrupt|bad object|object file .+ is empty|index file corrupt|missing blob"),
+        r"is corrupt|bad object|object file .+ is empty|index file corrupt|missing blob",
         "run `git fsck` in the repository to see what is damaged",
     ),
 )
@@ -63,7 +61,7 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 def hint_for(words: str) -> str:
     for pattern, hint in _HINTS:
-        found = pattern.search(words)
+        found = re.search(pattern, words)
         if found:
             return hint.format(**found.groupdict())
     return "run `llmc doctor` to see what is wrong"

@@ -6,9 +6,9 @@ where something is only looked at.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os import urandom
 
 from llmc.git.parse import WorktreeStatus, encode, nul_fields, parse_worktree_status
 from llmc.git.repository import git_paths, raw_status
@@ -17,10 +17,14 @@ from llmc.git.runner import LONG, Git
 _SKIPPED = "S"
 
 
-def hidden_files(git: Git, worktree: str) -> tuple[str, ...]:
+def index_lines(git: Git, worktree: str) -> tuple[str, ...]:
+    """What the index has: a tag, mode, blob and stage, a tab, and the path. One question for all that ask for these."""
+    return nul_fields(git.run(worktree, "ls-files", "-v", "--stage", "-z").out)
+
+
+def hidden_files(git: Git, worktree: str, lines: tuple[str, ...]) -> tuple[str, ...]:
     """Marked files that are there. One that is not was left out of the checkout, which is no change."""
-    tagged = (field.split(" ", 1) for field in nul_fields(git.run(worktree, "ls-files", "-v", "-z").out))
-    marked = (path for tag, path in tagged if tag.islower() or tag == _SKIPPED)
+    marked = (line.partition("\t")[2] for line in lines if line[0] == _SKIPPED or line[0].islower())
     return tuple(path for path in marked if git.host.exists(f"{worktree}/{path}"))
 
 
@@ -33,17 +37,18 @@ def reveal(git: Git, worktree: str, paths: tuple[str, ...], env: Mapping[str, st
 
 def whole_status(git: Git, worktree: str) -> WorktreeStatus:
     """Where the worktree stands and what in it is not committed; nothing is hidden."""
-    hidden = hidden_files(git, worktree)
+    lines = index_lines(git, worktree)
+    hidden = hidden_files(git, worktree, lines)
     if not hidden:
-        return parse_worktree_status(raw_status(git, worktree))
+        return parse_worktree_status(raw_status(git, worktree), lines)
     with _copied_index(git, worktree) as env:
         reveal(git, worktree, hidden, env)
-        return parse_worktree_status(raw_status(git, worktree, env))
+        return parse_worktree_status(raw_status(git, worktree, env), lines)
 
 
 @contextmanager
 def _copied_index(git: Git, worktree: str) -> Iterator[Mapping[str, str]]:
-    index, copy = git_paths(git, worktree, "index", f"llmc-{secrets.token_hex(8)}.index")
+    index, copy = git_paths(git, worktree, "index", f"llmc-{urandom(8).hex()}.index")
     git.host.copy_file(index, copy)
     try:
         yield {"GIT_INDEX_FILE": copy}

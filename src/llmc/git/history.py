@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from llmc.core.landing.commit_message import without_controls
 from llmc.git.parse import nul_fields
-from llmc.git.repository import HEADS, lookup
+from llmc.git.repository import HEADS
 from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.values import dataclass
 
@@ -14,19 +15,37 @@ from llmc.values import dataclass
 PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--no-relative")
 
 
+_NEAR = 16
+"""How many commits back it is worth looking before git itself is asked to search."""
+
+
 def is_ancestor(git: Git, cwd: str, ancestor: str, descendant: str) -> bool:
-    """Whether `descendant` contains `ancestor`; a commit contains itself."""
-    return ancestor == descendant or git.ask(cwd, "merge-base", "--is-ancestor", ancestor, descendant) is not None
+    """Whether `descendant` contains `ancestor`, which is no name but the commit itself; a commit contains itself."""
+    return ancestor == descendant or merge_base(git, cwd, ancestor, descendant) == ancestor
+
+
+def _line_of(git: Git, cwd: str, commit: str) -> list[str]:
+    """The commit and those before it, up to a merge. Where two such lines meet is all that they can share at best."""
+    names = [f"{commit}~{back}{which}" for back in range(_NEAR) for which in ("^{commit}", "^2")]
+    found = git.objects(cwd, *names)
+    line = list(takewhile(bool, found[::2]))
+    merge = next((at for at, second_parent in enumerate(found[1::2]) if second_parent), _NEAR)
+    return [sha for sha in line[: merge + 1] if sha]
 
 
 def is_on_branch(git: Git, repository: str, branch: str, sha: str) -> bool:
     """Whether the branch has the commit, which the repository need not even know."""
-    tip, known = lookup(git, repository, f"{HEADS}{branch}^{{commit}}", f"{sha}^{{commit}}")
+    tip, known = git.objects(repository, f"{HEADS}{branch}^{{commit}}", f"{sha}^{{commit}}")
     return tip is not None and known is not None and (tip == known or is_ancestor(git, repository, known, tip))
 
 
 def merge_base(git: Git, cwd: str, one: str, other: str) -> str | None:
     """The best common ancestor; None for unrelated histories."""
+    if git.operation.usable:  # then it costs no process to look at the last commits of both
+        theirs = _line_of(git, cwd, other)
+        near = next((sha for sha in _line_of(git, cwd, one) if sha in theirs), None)
+        if near is not None:
+            return near
     found = git.ask(cwd, "merge-base", one, other)
     return found.text.strip() if found else None
 
@@ -68,10 +87,6 @@ def subjects_of(git: Git, cwd: str, commits: Sequence[str]) -> dict[str, str]:
 def messages_of(commits: Iterable[Commit]) -> tuple[str, ...]:
     """The whole message of each; merges have nothing to say."""
     return tuple(commit.message.rstrip("\n") for commit in commits if len(commit.parents) < 2)
-
-
-def author_of(git: Git, cwd: str, commit: str) -> Mapping[str, str]:
-    return _commit(*nul_fields(git.run(cwd, *_LOG, "--max-count=1", commit, "--").out)).author
 
 
 def _commit(sha: str, parents: str, name: str, email: str, date: str, message: str) -> Commit:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from llmc.git.parse import nul_fields
 from llmc.git.runner import Git
 
-_GITLINK = "160000 "
+_GITLINK = "160000"
 
 
-def repositories_passed_over(git: Git, worktree: str) -> tuple[str, ...]:
-    """Those that were made around files of the work, and submodules with commits that none of their remotes has."""
-    listed = nul_fields(git.run(worktree, "ls-files", "--stage", "-z").out)
-    entries = {line.partition("\t")[2]: line.startswith(_GITLINK) for line in listed}
-    around = {path[:end] for path in entries for end, letter in enumerate(path) if letter == "/"}
+def repositories_passed_over(git: Git, worktree: str, index: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that were made around files of the work, and submodules with commits that none of their remotes has.
+
+    `index` are the lines of `git ls-files -v --stage`.
+    """
+    around: set[str] = set()
+    for line in index:
+        directory = line[line.index("\t") + 1 :].rpartition("/")[0]
+        while directory and directory not in around:
+            around.add(directory)
+            directory = directory.rpartition("/")[0]
     made = [f"{each}/.git" for each in sorted(around) if git.host.exists(f"{worktree}/{each}/.git")]
-    submodules = [path for path, is_link in entries.items() if is_link and git.host.exists(f"{worktree}/{path}/.git")]
+    links = (line.partition("\t")[2] for line in index if line.startswith(_GITLINK, 2))
+    submodules = [path for path in links if git.host.exists(f"{worktree}/{path}/.git")]
     return (*made, *(path for path in submodules if _has_own_commits(git, f"{worktree}/{path}")))
 
 

@@ -5,18 +5,18 @@ The user's checkout is only ever fast-forwarded, and only where git itself finds
 
 from __future__ import annotations
 
-import secrets
+from os import urandom
 
 from llmc.core.landing.journal import Landing
 from llmc.errors import LlmcError
 from llmc.git.copying import bring_objects
 from llmc.git.failure import GitError
-from llmc.git.history import author_of, is_ancestor
+from llmc.git.history import Commit, is_ancestor
 from llmc.git.local_changes import buried_submodules
 from llmc.git.locks import SourceLockedError, locks_on, refusal
 from llmc.git.parse import Worktree, encode, nul_fields, refused_files
 from llmc.git.rebase import rebase_in_progress
-from llmc.git.repository import HEADS, branch_tip, list_worktrees, lookup, operations
+from llmc.git.repository import HEADS, branch_tip, list_worktrees, operations
 from llmc.git.runner import LONG, Git
 from llmc.git.take_back import MARK, has_landed, settle_landing
 from llmc.host.faults import Moment, reached
@@ -68,12 +68,12 @@ class Landed:
     """The branch had it before: an earlier attempt got this far."""
 
 
-def squash(git: Git, cwd: str, tree: str, onto: str, author_commit: str, message: str, *, signed: bool) -> str:
-    """One commit on `onto` with exactly this tree, by the author of `author_commit`. Needs no worktree."""
+def squash(git: Git, cwd: str, tree: str, onto: str, authored: Commit, message: str, *, signed: bool) -> str:
+    """One commit on `onto` with exactly this tree, by the author of `authored`. Needs no worktree."""
     key = "--gpg-sign" if signed else "--no-gpg-sign"
     args = ("-c", "i18n.commitEncoding=UTF-8", "commit-tree", key, "-p", onto, "-F", "-", tree)
     text = encode(message.rstrip("\n") + "\n")
-    return git.text(cwd, *args, stdin=text, env=author_of(git, cwd, author_commit))
+    return git.text(cwd, *args, stdin=text, env=authored.author)
 
 
 def signs(git: Git, cwd: str) -> bool:
@@ -103,7 +103,7 @@ def prepare(git: Git, order: Order, now: float) -> Landing | Landed:
     """All that can be refused is refused here, and the new commit brought over; nothing else has changed yet."""
     source, branch = order.source, order.branch
     new = order.new
-    tip, known = lookup(git, source, f"{HEADS}{branch}^{{commit}}", f"{new}^{{commit}}")
+    tip, known = git.objects(source, f"{HEADS}{branch}^{{commit}}", f"{new}^{{commit}}")
     if tip and known and is_ancestor(git, source, known, tip):
         return Landed(branch, new, already=True)
     if tip != order.old:
@@ -116,7 +116,7 @@ def prepare(git: Git, order: Order, now: float) -> Landing | Landed:
     if checkout is not None and (buried := buried_submodules(git, order.root, checkout, order.old, new)):
         raise LocalChangesError(checkout, buried)
     staged = _staged(git, checkout, order.old) if checkout is not None else ()
-    name = f"{now:.0f}-{secrets.token_hex(4)}"
+    name = f"{now:.0f}-{urandom(4).hex()}"
     title, workers = order.title, order.workers
     return Landing(name, source, checkout, branch, order.old, new, order.ref, workers, title, now, staged)
 

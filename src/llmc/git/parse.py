@@ -20,7 +20,7 @@ def encode(text: str) -> bytes:
 
 def nul_fields(raw: bytes) -> tuple[str, ...]:
     """The fields of output whose every field ends with NUL (`-z`)."""
-    return tuple(decode(field) for field in raw.split(b"\0")[:-1])
+    return tuple(decode(raw).split("\0")[:-1])
 
 
 class StatusKind(StrEnum):
@@ -62,14 +62,16 @@ class WorktreeStatus:
     branch: str | None
     """None when HEAD is detached."""
     entries: tuple[StatusEntry, ...]
+    index: tuple[str, ...]
+    """The lines of `git ls-files -v --stage`."""
 
 
-def parse_worktree_status(raw: bytes) -> WorktreeStatus:
+def parse_worktree_status(raw: bytes, index: tuple[str, ...]) -> WorktreeStatus:
     """Reads the output that `parse_status` reads, with what `--branch` adds to it."""
     told = dict(field[2:].split(" ", 1) for field in nul_fields(raw) if field.startswith("# branch."))
     head, branch = told["branch.oid"], told["branch.head"]
     return WorktreeStatus(
-        None if head == "(initial)" else head, None if branch == "(detached)" else branch, parse_status(raw)
+        None if head == "(initial)" else head, None if branch == "(detached)" else branch, parse_status(raw), index
     )
 
 

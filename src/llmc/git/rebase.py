@@ -9,8 +9,8 @@ from llmc.git.failure import GitError
 from llmc.git.history import is_ancestor, merge_base
 from llmc.git.merge_tree import merge_in_memory
 from llmc.git.parse import decode, nul_fields
-from llmc.git.replay import has_merges, join, merge_from, replay, tree_of
-from llmc.git.repository import HEADS, git_paths, lookup, require_commit, resolve
+from llmc.git.replay import has_merges, join, merge_from, replay
+from llmc.git.repository import HEADS, current_branch, git_paths, require_commit, resolve
 from llmc.git.runner import LONG, Git
 from llmc.host.base import Completed
 from llmc.values import dataclass
@@ -121,9 +121,8 @@ def rebase_onto(
     """
     if rebase_in_progress(git, worktree):
         raise RebaseRefusedError(f"{worktree} is in the middle of a rebase", "finish or abort it first")
-    asked = (f"{onto}^{{commit}}", f"{onto}^{{tree}}", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
-    target, target_tree, head, branch = git.text(worktree, "rev-parse", *asked).split("\n")
-    if not branch.startswith(HEADS):
+    head, target = require_commit(git, worktree, "HEAD"), require_commit(git, worktree, onto)
+    if current_branch(git, worktree) is None:
         raise RebaseRefusedError(f"{worktree} has no branch checked out", "check out the worker's branch there first")
     base = own_base(git, worktree, target, head, recorded_base)
     if base.sha == target:
@@ -133,7 +132,7 @@ def rebase_onto(
     whole = would_conflict(git, worktree, target, head, base)
     if isinstance(whole, Conflicts):
         return _with_conflicts(git, worktree, target, head, base.sha, task)
-    made = replay(git, worktree, base.sha, head, target, target_tree, whole.tree, task)
+    made = replay(git, worktree, base.sha, head, target, whole.tree, task)
     moved = _replayed_by_git(git, worktree, "--onto", made.tip, head)
     return replace(moved, joined=made.joined) if isinstance(moved, Rebased) else moved
 
@@ -142,7 +141,7 @@ def _with_conflicts(git: Git, worktree: str, target: str, head: str, base: str, 
     """Stops at the first commit that does not apply. Git replays no merges: with one, the work is one commit first."""
     if not has_merges(git, worktree, base, head):
         return _replayed_by_git(git, worktree, "--onto", target, base)
-    joined = join(git, worktree, base, head, base, tree_of(git, worktree, head), task)
+    joined = join(git, worktree, base, head, base, f"{head}^{{tree}}", task)
     _replayed_by_git(git, worktree, "--onto", joined, head)
     outcome = _replayed_by_git(git, worktree, "--onto", target, base)
     return replace(outcome, joined=True)
@@ -180,7 +179,7 @@ def _outcome(git: Git, worktree: str, done: Completed) -> Rebased | Conflicted:
         done = _rebase(git, worktree, "--continue")
     if progress or not done.ok:
         raise GitError(("rebase",), done.complaint, done.code)
-    head, before = lookup(git, worktree, "HEAD^{commit}", "ORIG_HEAD^{commit}")
+    head, before = git.objects(worktree, "HEAD^{commit}", "ORIG_HEAD^{commit}")
     return Rebased(head or require_commit(git, worktree, "HEAD"), before=before)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os import urandom
 
 from llmc.core.landing.journal import Entry, Kind
 from llmc.git.failure import GitError
@@ -39,7 +39,7 @@ class Rendering:
             return {}
         # The size that git tells is that of the blob, not of what the filters made of it: a word nobody can foresee
         # marks where each content begins.
-        word = secrets.token_hex(16)
+        word = urandom(16).hex()
         # Git reads attributes from the directory that it works in.
         where = {"GIT_DIR": self.git_dir, "GIT_COMMON_DIR": self.common_dir, "GIT_WORK_TREE": self.attributes}
         asked = b"".join(encode(f"{sha} {path}\0" if how else f"{sha}\0") for path, (_, sha) in wanted.items())

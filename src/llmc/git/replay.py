@@ -10,6 +10,7 @@ from llmc.core.landing.commit_message import message_for
 from llmc.git.history import Commit, as_child_of, changed_files, messages_of, own_commits
 from llmc.git.merge_tree import Merge, merge_in_memory
 from llmc.git.parse import encode
+from llmc.git.repository import require_object
 from llmc.git.runner import Git
 from llmc.values import dataclass
 
@@ -34,11 +35,9 @@ def _sharing(git: Git, cwd: str, base: str, commit: str) -> str:
     return as_child_of(git, cwd, f"{commit}^{{tree}}", root)
 
 
-def replay(git: Git, cwd: str, base: str, head: str, onto: str, target: str, tree: str, task: str) -> Replayed:
-    """The work of `base..head` on `onto`, whose tree is `target`.
-
-    Ends with exactly the tree that merging all of it at once has given.
-    """
+def replay(git: Git, cwd: str, base: str, head: str, onto: str, tree: str, task: str) -> Replayed:
+    """The work of `base..head` on `onto`. Ends with exactly the tree that merging all of it at once has given."""
+    target = require_object(git, cwd, onto, "tree")
     if tree == target:
         return Replayed(onto)
     commits = own_commits(git, cwd, head, base, onto)
@@ -54,10 +53,6 @@ def join(git: Git, cwd: str, base: str, head: str, onto: str, tree: str, task: s
 
 def has_merges(git: Git, cwd: str, base: str, head: str) -> bool:
     return bool(git.text(cwd, "rev-list", "--merges", "--max-count=1", head, f"^{base}", "--"))
-
-
-def tree_of(git: Git, cwd: str, commit: str) -> str:
-    return git.text(cwd, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")
 
 
 def _one_by_one(

@@ -94,22 +94,19 @@ def _points_at(git: Git, cwd: str, ref: str, prefix: str) -> str | None:
 
 def resolve(git: Git, cwd: str, rev: str) -> str | None:
     """The commit that `rev` names; None when there is no such commit."""
-    found = git.ask(cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
-    return decode(found.out).strip() if found else None
+    return git.objects(cwd, f"{rev}^{{commit}}")[0]
 
 
 def require_commit(git: Git, cwd: str, rev: str) -> str:
-    sha = resolve(git, cwd, rev)
+    return require_object(git, cwd, rev, "commit")
+
+
+def require_object(git: Git, cwd: str, rev: str, kind: str) -> str:
+    """The commit or the tree of what `rev` names."""
+    (sha,) = git.objects(cwd, f"{rev}^{{{kind}}}")
     if sha is None:
-        raise GitError(("rev-parse", rev), f"{cwd} has no commit named {rev}")
+        raise GitError(("cat-file", rev), f"{cwd} has no {kind} named {rev}")
     return sha
-
-
-def lookup(git: Git, cwd: str, *names: str) -> tuple[str | None, ...]:
-    """What each of these names, in one question; None where there is no such object."""
-    asked = encode("".join(f"{name}\n" for name in names))
-    answers = decode(git.run(cwd, "cat-file", "--batch-check=%(objectname)", stdin=asked).out).splitlines()
-    return tuple(None if " " in answer else answer for answer in answers)
 
 
 def missing_commits(git: Git, repository: str, named: Iterable[str]) -> tuple[str, ...]:
@@ -140,7 +137,11 @@ def heads(git: Git, root: str) -> dict[str, str]:
 
 def current_branch(git: Git, worktree: str) -> str | None:
     """The branch that is checked out; None when HEAD is detached."""
-    return _points_at(git, worktree, "HEAD", HEADS)
+    path = None if git.as_agents else own_path(git.host, worktree, "HEAD")
+    # In LLMC's own clone it is a file. One without a length, such as a named pipe, is not read.
+    line = decode(git.host.read(path) or b"").strip() if path and git.host.size(path) else ""
+    branch = line.removeprefix(f"ref: {HEADS}")
+    return branch if branch != line else _points_at(git, worktree, "HEAD", HEADS)
 
 
 def status(git: Git, worktree: str) -> tuple[StatusEntry, ...]:
@@ -169,6 +170,8 @@ def git_paths(git: Git, worktree: str, *names: str) -> tuple[str, ...]:
     own = [own_path(git.host, worktree, name) for name in names]
     if all(own) and not git.as_agents:
         return tuple(path for path in own if path)
+    if all(git.host.exists(f"{worktree}/.git/{part}") for part in ("HEAD", "objects", "refs")):
+        return tuple(f"{worktree}/.git/{name}" for name in names)  # a plain repository, with all of it in one place
     asked = [word for name in names for word in ("--git-path", name)]
     return tuple(git.text(worktree, "rev-parse", "--path-format=absolute", *asked).split("\n"))
 

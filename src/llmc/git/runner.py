@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import field
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError, is_locked
-from llmc.git.own_view import EVERYWHERE_BELOW, places
-from llmc.host.base import Completed, Host, ProgramMissingError
+from llmc.git.objects import ObjectReaders
+from llmc.git.own_view import EVERYWHERE_BELOW, WORKTREES, places
+from llmc.git.parse import decode, encode
+from llmc.host.base import Completed, Host, ProgramMissingError, Talk
 from llmc.values import dataclass
 
 MINIMUM = (2, 38)
@@ -52,6 +55,8 @@ class Git:
     """Seconds to wait while another git holds a lock."""
     as_agents: bool = False
     """Sees the clone and its worktrees as the agents' own git does, with all that they have configured."""
+    operation: ObjectReaders = field(default_factory=ObjectReaders, compare=False)
+    """`with git.operation:` until the end of it, what is asked about objects is asked of the same few processes."""
 
     def run(
         self,
@@ -63,9 +68,8 @@ class Git:
         env: Mapping[str, str] | None = None,
     ) -> Completed:
         """Runs `git ARGS` in `cwd`. With `check`, an exit code other than 0 is a GitError."""
-        known = {} if self.as_agents else places(self.host, cwd)
-        environment = clean_environment(self.host.environ()) | known | dict(env or {})
-        words = (*EVERYWHERE_BELOW, *args) if known else args
+        environment, words = self._prepared(cwd, args)
+        environment |= env or {}
         deadline = time.monotonic() + self.patience
         pause = 0.02
         done = self._once(cwd, words, environment, stdin, timeout)
@@ -76,6 +80,39 @@ class Git:
         if check and not done.ok:
             raise GitError(args, done.complaint, done.code)
         return done
+
+    def objects(self, cwd: str, *names: str) -> tuple[str | None, ...]:
+        """The object that each of these names; None where there is none."""
+        args = ("cat-file", "--batch-check=%(objectname)")
+        lines = [name.replace("\n", " ") + "\n" for name in names]  # no name has either in it
+        try:
+            answers = self._ask_reader(cwd, args, lines)
+        except (EOFError, OSError):  # there is none, it has ended or hangs: a process of its own says why
+            answers = self.run(cwd, *args, stdin=encode("".join(lines))).out.splitlines()
+        return tuple(None if b" " in answer else decode(answer) for answer in answers)
+
+    def _ask_reader(self, cwd: str, args: tuple[str, ...], lines: list[str]) -> list[bytes]:
+        own = ""
+        if self.as_agents:
+            raise EOFError
+        if "GIT_COMMON_DIR" in places(self.host, cwd):  # HEAD and the like are another in each worktree
+            cwd, _, name = cwd.rpartition(f"/{WORKTREES}/")
+            own = f"worktrees/{name}/"
+        asked = "".join(own + line if line[:1].isupper() else line for line in lines)
+        answers = self.operation.ask(cwd, lambda: self._talk(cwd, args), encode(asked))
+        # Its HEAD may stand for a ref that only the worktree has: it is asked itself before that counts as nothing.
+        if own and any(b" " in answer and line[:1].isupper() for line, answer in zip(lines, answers, strict=True)):
+            raise EOFError
+        return answers
+
+    def _talk(self, cwd: str, args: tuple[str, ...]) -> Talk:
+        environment, words = self._prepared(cwd, args)
+        return self.host.talk_to(["git", *words], environment, cwd)
+
+    def _prepared(self, cwd: str, args: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
+        """The environment and the words of a command there."""
+        known = {} if self.as_agents else places(self.host, cwd)
+        return clean_environment(self.host.environ()) | known, (*EVERYWHERE_BELOW, *args) if known else args
 
     def text(self, cwd: str, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> str:
         """The output without its last newline."""

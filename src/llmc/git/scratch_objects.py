@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import urandom
 
 from llmc.git.repository import git_paths
 from llmc.git.runner import Git
@@ -41,7 +41,7 @@ def open_store(git: Git, repository: str, path: str) -> ThrowAwayStore:
 @contextmanager
 def throw_away_store(git: Git, repository: str) -> Iterator[ThrowAwayStore]:
     """For one question: gone when it is answered."""
-    (path,) = git_paths(git, repository, f"llmc-{secrets.token_hex(8)}")
+    (path,) = git_paths(git, repository, f"llmc-{urandom(8).hex()}")
     try:
         yield open_store(git, repository, path)
     finally:

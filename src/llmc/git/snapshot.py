@@ -42,9 +42,9 @@ class Snapshot:
     state: str
 
 
-def take(git: Git, worktree: str, left_out: tuple[str, ...]) -> Snapshot:
-    """`left_out` are untracked directories that git cannot take in."""
-    hidden = hidden_files(git, worktree)
+def take(git: Git, worktree: str, left_out: tuple[str, ...], index: tuple[str, ...]) -> Snapshot:
+    """`left_out` are untracked directories that git cannot take in, `index` the lines of `git ls-files -v --stage`."""
+    hidden = hidden_files(git, worktree, index)
     with _scratch(git, worktree) as scratch:
         return Snapshot(_files_tree(git, worktree, scratch, left_out, hidden), _state_tree(git, worktree, scratch))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
+from os import urandom
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
-from llmc.git.hidden import hidden_files, reveal
+from llmc.git.hidden import hidden_files, index_lines, reveal
 from llmc.git.history import is_ancestor
 from llmc.git.own_view import record_of
-from llmc.git.parse import Worktree, decode, encode
+from llmc.git.parse import Worktree, WorktreeStatus, decode, encode
 from llmc.git.repository import Operation, branch_tip, git_paths, list_worktrees, operations
 from llmc.git.runner import LONG, Git
 from llmc.host.base import Host
@@ -68,7 +68,7 @@ def _make_room(host: Host, root: str, name: str) -> None:
                 f"somebody else has made a worktree of that name in the clone: {other.removesuffix('/.git')}",
                 f"choose another name, or remove that one: `git -C {root} worktree remove PATH`",
             )
-        host.move(record_of(root, name), f"{root}/aside/records/{name}-{secrets.token_hex(4)}")
+        host.move(record_of(root, name), f"{root}/aside/records/{name}-{urandom(4).hex()}")
 
 
 def point_at_record(host: Host, root: str, name: str) -> None:
@@ -105,13 +105,14 @@ def delete_branch(git: Git, root: str, branch: str) -> None:
         raise GitError(args, done.complaint, done.code)
 
 
-def reset_in_place(git: Git, worktree: str, branch: str, sha: str) -> None:
+def reset_in_place(git: Git, worktree: str, branch: str, sha: str, seen: WorktreeStatus | None = None) -> None:
     """Puts the worktree on `branch` at `sha` with nothing of its own left but ignored files.
 
     The directory itself stays: an agent may be running in it. What gets dropped is for the caller to back up first.
+    `seen` is what its status said a moment ago, if somebody has asked.
     """
     quit_operations(git, worktree)
-    hidden = hidden_files(git, worktree)
+    hidden = hidden_files(git, worktree, seen.index if seen else index_lines(git, worktree))
     if hidden:
         reveal(git, worktree, hidden)
     checkout = ("checkout", "--quiet", "--force", "--no-track", "--no-recurse-submodules", "-B", branch, sha)

@@ -82,7 +82,7 @@ class Host(Protocol):
         told the last line every now and then, in another thread.
         """
 
-    def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
+    def talk_to(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> Talk:
         """Starts a program that is spoken to in lines."""
 
     def alone(self, path: str, within: float) -> AbstractContextManager[None]:

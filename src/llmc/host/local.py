@@ -8,7 +8,6 @@ import select
 import shutil
 import signal
 import subprocess
-import tempfile
 import termios
 import threading
 import time
@@ -59,6 +58,8 @@ class LocalHost:
         timeout: float,
         heard: Callable[[str], None] | None = None,
     ) -> Completed:
+        import tempfile  # slow to load, and only checks need it
+
         # A pipe is only at its end when the last of those who hold it is; a file can be read at any time.
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             process = _started(argv, cwd, env, subprocess.DEVNULL, out, err)
@@ -67,8 +68,8 @@ class LocalHost:
             end_all(descendants(process.pid))
             return Completed(process.returncode, _all_of(out), _all_of(err))
 
-    def talk_to(self, argv: Sequence[str], env: Mapping[str, str]) -> Talk:
-        return TalkingProgram(argv, env)
+    def talk_to(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> Talk:
+        return TalkingProgram(argv, env, cwd)
 
     @contextmanager
     def alone(self, path: str, within: float) -> Iterator[None]:
@@ -168,9 +169,10 @@ class LocalHost:
 class TalkingProgram:
     """Raises EOFError when the program has ended, or says nothing for too long."""
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> None:
         self._process = subprocess.Popen(
             argv,
+            cwd=cwd,
             env=dict(env),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

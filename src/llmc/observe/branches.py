@@ -17,7 +17,7 @@ from llmc.git.history import (
     patch_id,
 )
 from llmc.git.rebase import own_base, rebase_in_progress, unmerged_files
-from llmc.git.repository import HEADS, branch_tip, current_branch, lookup, operations, resolve
+from llmc.git.repository import HEADS, branch_tip, current_branch, operations, resolve
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.site import Site
@@ -32,7 +32,7 @@ def work_ahead(site: Site, worker: Worker) -> str | None:
     """The tip of the worker's branch when it holds work that the branch has not: no commit of it, and no such patch."""
     git, root = site.git, site.root.path
     upstream_name = f"{UPSTREAM}{site.config.repo.branch}^{{commit}}"
-    tip, upstream = lookup(git, root, f"{HEADS}{worker.branch}^{{commit}}", upstream_name)
+    tip, upstream = git.objects(root, f"{HEADS}{worker.branch}^{{commit}}", upstream_name)
     if tip is None or tip == worker.base_sha or not _is_ahead(site, tip, worker.base_sha, upstream):
         return None
     known = tip == worker.commit_sha and worker.work is not Work.NEEDS_REVIEW
@@ -42,8 +42,8 @@ def work_ahead(site: Site, worker: Worker) -> str | None:
 
 
 def _is_ahead(site: Site, tip: str, *known: str | None) -> bool:
-    others = [f"^{sha}" for sha in known if sha is not None]
-    return bool(site.git.text(site.root.path, "rev-list", "--max-count=1", tip, *others))
+    """Whether none of those that are known contains it."""
+    return not any(is_ancestor(site.git, site.root.path, tip, sha) for sha in set(known) if sha is not None)
 
 
 def new_work(site: Site, worker: Worker) -> str | None:

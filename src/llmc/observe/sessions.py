@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llmc.core.lifecycle import events as ev
-from llmc.core.screen.classify import read_screen
-from llmc.core.screen.reset_time import reset_time
-from llmc.core.screen.screen import Screen
 from llmc.errors import LlmcError
 from llmc.model import Session, Worker
 from llmc.site import Site, local_offset
@@ -23,12 +22,17 @@ def losses(site: Site, worker: Worker, pane: Pane | None, *, while_away: bool = 
         return [ev.SessionVanished(site.now(), while_away)]
     if not pane.dead:
         return []
+    from llmc.core.screen.reset_time import reset_time
+
     now, words = site.now(), _last_words(site, pane)
     return [ev.AgentExited(now, pane.exit_code, pane.exit_signal, words, reset_time(words, now, local_offset(now)))]
 
 
 def said_on_screen(site: Site, worker: Worker) -> str:
     """What the agent's screen shows as its last words; empty where it shows none, or is not there."""
+    from llmc.core.screen.classify import read_screen
+    from llmc.core.screen.screen import Screen
+
     try:
         pane = site.tmux.pane_of(worker.session_id)
         text = site.tmux.capture(pane.id) if pane is not None and not pane.dead else ""
@@ -44,11 +48,11 @@ def _last_words(site: Site, pane: Pane) -> str:
         return ""  # somebody has cleared it away meanwhile
 
 
-def finds(site: Site, worker: Worker) -> list[ev.Event]:
+def finds(site: Site, worker: Worker, pane_of: Callable[[str], Pane | None]) -> list[ev.Event]:
     """A session that runs although nobody knows of it. The caller acts for the worker: nobody is just ending it."""
     if worker.session not in (Session.DOWN, Session.CRASHED):
         return []
-    pane = site.tmux.pane_of(worker.session_id)
+    pane = pane_of(worker.session_id)
     if pane is None or pane.dead:
         return []
     return [ev.SessionFound(site.now(), worker.reports_events)]

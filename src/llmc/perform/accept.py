@@ -27,7 +27,7 @@ from llmc.git.land import BranchMovedError, LandRefusedError, Order, checkout_of
 from llmc.git.local_changes import overlap
 from llmc.git.parse import StatusKind
 from llmc.git.rebase import Base, Clean, own_base, would_conflict
-from llmc.git.repository import branch_tip, forget_refs, lookup, resolve, status
+from llmc.git.repository import branch_tip, forget_refs, resolve, status
 from llmc.git.since_review import changed_since
 from llmc.git.worktree import reset_in_place
 from llmc.git.worktree_identity import require_ours
@@ -48,15 +48,14 @@ class NotMergedError(LlmcError):
     """The work cannot be merged as it is; nothing was changed."""
 
 
-def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | None) -> ev.WorkMerged | LlmcError:
+def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> ev.WorkMerged | LlmcError:
     """The work as one commit on the branch in the user's repository, or the reason why not."""
     landed = _landed_before(site, worker) if step.begun else None
     if landed is not None:
         return ev.WorkMerged(site.now(), step.id, landed, _was_reviewed(worker, wanted))
     try:
         with _one_at_a_time(site):
-            made, reviewed = _merge_alone(site, worker, step, wanted, tip)
-            return ev.WorkMerged(site.now(), step.id, made, reviewed)
+            return _merge_alone(site, worker, step, wanted)
     except LlmcError as refused:
         return refused
     except KeyboardInterrupt:
@@ -66,17 +65,19 @@ def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | 
         raise
 
 
-def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork, tip: str | None) -> tuple[str, bool]:
+def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> ev.WorkMerged:
     settled = settle_landings(site)
     landed = _landed_before(site, worker) if step.begun and any(each.landed for _, each in settled) else None
-    if landed is not None:
-        return landed, _was_reviewed(worker, wanted)  # by a git that outlived whoever had started it
+    if landed is not None:  # by a git that outlived whoever had started it
+        return ev.WorkMerged(site.now(), step.id, landed, _was_reviewed(worker, wanted))
     # Also after a try that failed: a lock or a full disk may have kept it from doing this itself.
     if _unstage(site, worker) is not None:
         forget_refs(site.git, site.root.path, _commit_ref(worker))
     site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
     reached(Moment.ACCEPT_BEGUN)
-    return _merge(site, worker, wanted, tip)
+    made, plan = _merge(site, worker, wanted)
+    message = next(each.message for each in plan.steps if isinstance(each, MakeCommit))
+    return ev.WorkMerged(site.now(), step.id, made, plan.reviewed, message.rstrip("\n") + "\n")
 
 
 def _was_reviewed(worker: Worker, wanted: MergeWork) -> bool:
@@ -91,24 +92,25 @@ def _one_at_a_time(site: Site) -> FileLock:
     return FileLock(site.root.landing_lock, name=LANDING, timeout=patience)
 
 
-def _merge(site: Site, worker: Worker, wanted: MergeWork, tip: str | None) -> tuple[str, bool]:
-    """The commit, and whether it is what was reviewed."""
+def _merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, AcceptPlan]:
+    """The commit, and the plan that has led to it."""
     for _ in range(TRIES - 1):
         try:
-            return _try_to_merge(site, worker, wanted, tip)
+            return _try_to_merge(site, worker, wanted)
         except BranchMovedError:
             continue  # the user has committed meanwhile
-    return _try_to_merge(site, worker, wanted, tip)
+    return _try_to_merge(site, worker, wanted)
 
 
-def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork, known: str | None) -> tuple[str, bool]:
+def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, AcceptPlan]:
     git, root, source, branch = site.git, site.root.path, site.config.repo.source, site.config.repo.branch
-    tip = same_or_fetched(git, source, root, branch, known)
-    plan = plan_for(site, worker, tip, wanted)
+    tip = same_or_fetched(git, source, root, branch)
+    facts, commits = _look(site, worker, tip, wanted)
+    plan = plan_accept(facts)
     if plan.obstacle is not None:
         raise NotMergedError(plan.obstacle.what, plan.obstacle.hint)
     try:
-        made = _carry_out(site, worker, plan)
+        made = _carry_out(site, worker, plan, commits)
     except (LlmcError, KeyboardInterrupt):
         _unstage(site, worker)
         raise
@@ -116,7 +118,7 @@ def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork, known: str | No
         note_moved(git, source, root, branch, tip, made)
     if any(isinstance(step, Validate) and step.moves_worktree for step in plan.steps):
         forget_refs(git, root, _work_ref(worker))
-    return made, plan.reviewed
+    return made, plan
 
 
 # --- the plan ---------------------------------------------------------------------------------------
@@ -124,20 +126,22 @@ def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork, known: str | No
 
 def plan_for(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptPlan:
     """What accepting the work would do, if the branch is at `tip`. Changes nothing."""
-    return plan_accept(_look(site, worker, tip, wanted))
+    return plan_accept(_look(site, worker, tip, wanted)[0])
 
 
-def _look(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptFacts:
+def _look(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> tuple[AcceptFacts, tuple[Commit, ...]]:
     """All of it is about one commit of the worker's: what is compared with the review is what lands."""
     git, root, repo = site.git, site.root.path, site.config.repo
     require_ours(site.host, root, worker.name)
     branch = f"refs/heads/{worker.branch}"
-    head, head_tree, tip_tree = lookup(git, root, f"{branch}^{{commit}}", f"{branch}^{{tree}}", f"{tip}^{{tree}}")
+    head, head_tree, tip_tree = git.objects(root, f"{branch}^{{commit}}", f"{branch}^{{tree}}", f"{tip}^{{tree}}")
     base = own_base(git, root, tip, head, worker.base_sha) if head else Base()
     commits = own_commits(git, root, head, base.sha or tip) if head else ()
     tree, conflicts = _joined(site, worker, tip, head, head_tree, base) if head and commits else (None, ())
+    reviewed = worker.reviewed
+    same = reviewed is not None and (reviewed.commit, reviewed.base) == (head, base.sha)
     seen = whole_status(git, worker.worktree_path)
-    return AcceptFacts(
+    facts = AcceptFacts(
         worker=worker.name,
         work=worker.work,
         worktree=worker.worktree_path,
@@ -152,8 +156,8 @@ def _look(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptFact
         messages=messages_of(commits),
         author=_author(commits[0]) if commits else "",
         head_tree=head_tree or "",
-        reviewed_tree=worker.reviewed.tree if worker.reviewed else None,
-        since_review=_since_review(site, worker.reviewed, tip, tree) if worker.reviewed and tree else None,
+        reviewed_tree=reviewed.tree if reviewed else None,
+        since_review=_since_review(site, reviewed, tip, tree) if reviewed and tree and not same else None,
         takes_changed=wanted.changed,
         only_tree=wanted.tree,
         tree=tree,
@@ -167,6 +171,7 @@ def _look(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptFact
         place=_place(site, tip, tree) if tree else LandingPlace(),
         others=_others(site, worker),
     )
+    return facts, commits
 
 
 def _joined(
@@ -209,13 +214,13 @@ def _others(site: Site, worker: Worker) -> tuple[str, ...]:
 # --- its steps --------------------------------------------------------------------------------------
 
 
-def _carry_out(site: Site, worker: Worker, plan: AcceptPlan) -> str:
+def _carry_out(site: Site, worker: Worker, plan: AcceptPlan, commits: tuple[Commit, ...]) -> str:
     made = title = ""
     for step in plan.steps:
         # The others were looked at for the plan, or follow when the merge is in the record.
         match step:
             case MakeCommit():
-                made, title = _make_commit(site, worker, step), first_line(step.message)
+                made, title = _make_commit(site, worker, step, commits[0]), first_line(step.message)
             case Validate() if step.commands:
                 _validate(site, worker, step, made)
             case MoveBranch():
@@ -225,9 +230,9 @@ def _carry_out(site: Site, worker: Worker, plan: AcceptPlan) -> str:
     return made
 
 
-def _make_commit(site: Site, worker: Worker, step: MakeCommit) -> str:
+def _make_commit(site: Site, worker: Worker, step: MakeCommit, authored: Commit) -> str:
     git, root = site.git, site.root.path
-    made = squash(git, root, step.tree, step.onto, step.author_commit, step.message, signed=step.signed)
+    made = squash(git, root, step.tree, step.onto, authored, step.message, signed=step.signed)
     reached(Moment.ACCEPT_SQUASHED)
     git.run(root, "update-ref", "--no-deref", _commit_ref(worker), made)
     reached(Moment.ACCEPT_NOTED)
@@ -289,7 +294,7 @@ def _stage(site: Site, worker: Worker, made: str) -> None:
 def _unstage(site: Site, worker: Worker) -> str | None:
     """The worktree shows the work again, unless somebody went on from what was staged. The commit that was made."""
     git, root = site.git, site.root.path
-    made, work = lookup(git, root, *(f"{ref}^{{commit}}" for ref in accept_refs(worker)))
+    made, work = git.objects(root, *(f"{ref}^{{commit}}" for ref in accept_refs(worker)))
     if work is None:
         return made
     if branch_tip(git, root, worker.branch) in (work, made):
@@ -315,8 +320,7 @@ def accept_refs(worker: Worker) -> tuple[str, str]:
 def _is_its_work(site: Site, worker: Worker, made: str) -> bool:
     """An agent can move the ref: only the work itself, on what the commit stands on, is taken for it."""
     git, root = site.git, site.root.path
-    onto, tree, *heads = lookup(
-        git,
+    onto, tree, *heads = git.objects(
         root,
         f"{made}~1^{{commit}}",
         f"{made}^{{tree}}",
@@ -329,5 +333,5 @@ def _is_its_work(site: Site, worker: Worker, made: str) -> bool:
 def _on_top(site: Site, worker: Worker, onto: str, head: str) -> str | None:
     """The tree that merging this work onto that commit gives, if it does."""
     base = own_base(site.git, site.root.path, onto, head, worker.base_sha)
-    (head_tree,) = lookup(site.git, site.root.path, f"{head}^{{tree}}")
+    (head_tree,) = site.git.objects(site.root.path, f"{head}^{{tree}}")
     return _joined(site, worker, onto, head, head_tree, base)[0] if base.sha else None

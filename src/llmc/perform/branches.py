@@ -20,9 +20,6 @@ from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
 from llmc.host.files import is_own_directory
 from llmc.model import Step, Worker
-from llmc.perform.accept import accept_refs
-from llmc.perform.conflicts import asked_to_resolve
-from llmc.perform.sessions import end_session, end_strays
 from llmc.perform.worktrees import carry_ignored_files, make_it_ours, put_file_aside
 from llmc.site import Site
 
@@ -49,7 +46,7 @@ def reset(site: Site, worker: Worker, step: Step, tip: str | None = None) -> ev.
     place, now = worker.worktree_path, site.now()
     make_backup(site.git, place, worker.name, now, safe_sha=tip, reason="reset", task=task, seen=seen)
     reached(Moment.RESET_BACKED_UP)
-    reset_in_place(site.git, worker.worktree_path, worker.branch, tip)
+    reset_in_place(site.git, worker.worktree_path, worker.branch, tip, seen)
     for sha in head_log(site.git, worker.worktree_path)[len(moves) :]:
         _keep_if_late(site, worker, sha, (seen.head, tip), "reset")
     reached(Moment.RESET_CLEANED)
@@ -63,7 +60,7 @@ def reset(site: Site, worker: Worker, step: Step, tip: str | None = None) -> ev.
 def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
     worktree = worker.worktree_path
     require_ours(site.host, site.root.path, worker.name)
-    progress = rebase_in_progress(site.git, worktree)
+    progress, joined = rebase_in_progress(site.git, worktree), False
     if progress is not None and progress.current is None and _take_back(site, worker):
         progress = None
     if progress is None:
@@ -78,8 +75,10 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
         if not isinstance(outcome, Conflicted):
             left = outcome.sha if outcome.sha != onto else None
             return ev.RebaseClean(site.now(), step.id, left, onto, outcome.joined)
-        return replace(asked_to_resolve(site, worker, step), joined=outcome.joined)
-    return asked_to_resolve(site, worker, step)
+        joined = outcome.joined
+    from llmc.perform.conflicts import asked_to_resolve  # all that it takes to talk to an agent
+
+    return replace(asked_to_resolve(site, worker, step), joined=joined)
 
 
 def _take_back(site: Site, worker: Worker) -> bool:
@@ -105,6 +104,9 @@ def _require_clean(site: Site, worker: Worker) -> WorktreeStatus:
 
 
 def remove(site: Site, worker: Worker, tip: str | None) -> None:
+    from llmc.perform.accept import accept_refs
+    from llmc.perform.sessions import end_session, end_strays
+
     pane = site.tmux.panes().get(worker.session_id)
     if pane is not None:
         end_session(site, worker, pane, force=True)

@@ -9,8 +9,6 @@ from llmc.core.lifecycle.table import Decision
 from llmc.core.notice import Notice, plain_notice
 from llmc.host.background import Errands
 from llmc.model import Worker
-from llmc.perform.channels import Caller
-from llmc.perform.diagnostics import write_bundle
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
 from llmc.tmux.server import Tmux
@@ -33,12 +31,16 @@ def tell(site: Site, *decisions: Decision) -> None:
 
 def _with_diagnostics(site: Site, worker: Worker, notice: Notify) -> str:
     """What the person is told; when somebody is called for good, with the place where all that is known is kept."""
+    from llmc.perform.diagnostics import write_bundle
+
     written = write_bundle(site, worker, notice.text) if notice.escalates else None
     return f"{notice.text}; what is known is in {written}" if written else notice.text
 
 
 def call(site: Site, notice: Notice, *, silent: bool = False) -> None:
     """In the clients that look at the workers, and in the person's own tmux where we were started in one."""
+    from llmc.perform.channels import Caller  # slow to load, and most commands call nobody
+
     settings = replace(site.config.notify, bell=False) if silent else site.config.notify
     servers = [Tmux(site.host, server) for server in servers_of(site)]
     Caller(site.host, settings, ERRANDS).call(notice, servers)

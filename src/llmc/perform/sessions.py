@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import replace
+from os import urandom
 from pathlib import Path
-from secrets import token_hex
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.core.lifecycle import events as ev
@@ -152,7 +152,7 @@ def _launch(site: Site, worker: Worker, step: Step, launch: Launch, resume: str)
 
 def _new_session(site: Site, worker: Worker, step: Step, resume: str) -> str:
     """Its id is known before it begins, and what was told by the last one is forgotten."""
-    session = token_hex(6)
+    session = urandom(6).hex()
     site.ledger.apply(worker.name, ev.SessionLaunched(site.now(), step.id, session, resume))
     Path(site.root.attention_file(worker.name)).unlink(missing_ok=True)
     return session

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import field, replace
 
-from llmc.core.delivery.texts import text_digest
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import (
     AskToResolve,
@@ -26,7 +25,6 @@ from llmc.errors import LlmcError
 from llmc.host.faults import Moment, reached
 from llmc.host.files import DiskError
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
-from llmc.perform import accept, branches, conflicts, delivery, sessions
 from llmc.perform.notices import tell
 from llmc.site import Site
 from llmc.values import dataclass
@@ -91,6 +89,8 @@ def stop_agent(site: Site, worker: Worker, *, force: bool) -> str:
         with site.lock_of(worker.name):
             settled = decide_and_run(site, worker.name, ev.StopAsked(site.now(), force))
     except DiskError as unwritten:
+        from llmc.perform import sessions
+
         pane = site.tmux.panes().get(worker.session_id)
         if pane is not None:
             sessions.end_session(site, worker, pane, force=force)
@@ -141,6 +141,8 @@ def _take_step(site: Site, settled: Settled, worker: Worker, step: Step, effect:
 
 def _end_with_receipt(settled: Settled, effect: Deliver, unkept: LlmcError) -> None:
     """Whoever sent the text learns what became of it; the record has it as it was, and the next one goes on there."""
+    from llmc.core.delivery.texts import text_digest
+
     if not settled.receipts:
         why = f"{unkept.what}; it is in the record all the same, and is sent when that is made right"
         size, digest = len(effect.text.encode("utf-8", "surrogatepass")), text_digest(effect.text)
@@ -181,42 +183,60 @@ _WORDS: dict[type[LastingEffect], str] = {
 """For whoever waits until it is done."""
 
 
+# Each kind of step loads what it needs: a rebase knows nothing of terminals, and the other way round.
+
+
 def _perform(site: Site, settled: Settled, worker: Worker, step: Step, effect: LastingEffect) -> ev.StepResult | None:
     site.progress(f"{worker.name} {_WORDS[type(effect)]}")
     match effect:
-        case StartSession():
-            return sessions.start(site, worker, step)
-        case StopSession():
+        case StartSession() | StopSession():
+            from llmc.perform import sessions
+
+            if isinstance(effect, StartSession):
+                return sessions.start(site, worker, step)
             return sessions.stop(site, worker, step, force=effect.force)
-        case ClearConversation():
-            return delivery.clear(site, worker, step)
-        case Deliver():
+        case ClearConversation() | Deliver():
+            from llmc.perform import delivery
+
+            if isinstance(effect, ClearConversation):
+                return delivery.clear(site, worker, step)
             result, receipt = delivery.deliver(site, worker, step, effect.text)
             settled.receipts.append(receipt)
             return result
-        case RemoveWorker():
-            branches.remove(site, worker, settled.tip)
-            return None
+        case MergeWork():
+            return _merge(site, settled, worker, step, effect)
     return _perform_on_branch(site, settled, worker, step, effect)
 
 
 def _perform_on_branch(
     site: Site, settled: Settled, worker: Worker, step: Step, effect: LastingEffect
-) -> ev.StepResult:
+) -> ev.StepResult | None:
     match effect:
+        case AskToResolve() | CheckResolution():
+            from llmc.perform import conflicts
+
+            if isinstance(effect, CheckResolution):
+                return conflicts.check_resolution(site, worker, step)
+            return conflicts.asked_to_resolve(site, worker, step, with_help=effect.help)
+    from llmc.perform import branches
+
+    match effect:
+        case RemoveWorker():
+            branches.remove(site, worker, settled.tip)
+            return None
         case ResetWorktree():
             return branches.reset(site, worker, step, settled.tip)
         case RebaseWork():
             return branches.rebase(site, worker, step, effect.onto)
-        case AskToResolve():
-            return conflicts.asked_to_resolve(site, worker, step, with_help=effect.help)
-        case CheckResolution():
-            return conflicts.check_resolution(site, worker, step)
-        case MergeWork():
-            merged = accept.merge(site, worker, step, effect, settled.tip)
-            if isinstance(merged, ev.WorkMerged):
-                settled.merged, settled.tip = merged, merged.sha
-                return merged
-            settled.refusal = merged
-            return ev.MergeRefused(site.now(), step.id, merged.what.partition("\n")[0].rstrip(":"))
     raise AssertionError(f"nobody performs {effect}")
+
+
+def _merge(site: Site, settled: Settled, worker: Worker, step: Step, effect: MergeWork) -> ev.StepResult:
+    from llmc.perform import accept
+
+    merged = accept.merge(site, worker, step, effect)
+    if isinstance(merged, ev.WorkMerged):
+        settled.merged, settled.tip = merged, merged.sha
+        return merged
+    settled.refusal = merged
+    return ev.MergeRefused(site.now(), step.id, merged.what.partition("\n")[0].rstrip(":"))

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sqlite3
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -186,6 +185,8 @@ class EventLog:
             return stack.enter_context(closing(self._connect(self.path, "mode=ro")))
         except sqlite3.OperationalError:
             # The disk is full or cannot be written to, and SQLite wants files beside this one: elsewhere it has them.
+            import tempfile
+
             elsewhere = stack.enter_context(tempfile.TemporaryDirectory(prefix="llmc-events-"))
             for file in self.path.parent.glob(f"{self.path.name}*"):
                 if file.name in (self.path.name, f"{self.path.name}-wal"):

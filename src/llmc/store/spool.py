@@ -6,7 +6,6 @@ what is no event goes to `bad/`, where it holds up nothing.
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 import json
 import os
@@ -233,6 +232,8 @@ def _read(path: str, spool: int, file: _File) -> SpooledEvent:
 
 
 def _mark(file: _File) -> str:
+    import hashlib  # slow to load, and mostly there is no report
+
     told = f"{file.ctime_ns} {file.inode} ".encode() + os.fsencode(file.name)
     return hashlib.blake2b(told, digest_size=8).hexdigest()
 

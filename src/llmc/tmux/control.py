@@ -5,8 +5,8 @@ Questions go in as lines, answers come back between `%begin` and `%end`, in orde
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
+from os import urandom
 
 from llmc.host.base import Completed, Talk
 
@@ -22,7 +22,7 @@ class ControlChannel:
     def run(self, words: Sequence[str]) -> Completed:
         """Runs a command sequence; a `;` among the words separates commands, as on the command line."""
         # Commands can run others, each with an answer of its own: a last word of ours tells where they end.
-        mark = secrets.token_hex(12)
+        mark = urandom(12).hex()
         said = b""
         try:
             self._talk.say(command_line([*words, ";", "display-message", "-p", mark]))

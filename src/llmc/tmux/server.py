@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from os import urandom
 
 from llmc.errors import LlmcError
 from llmc.host.base import Completed, Host
@@ -196,7 +196,7 @@ class Tmux:
 
     def captures(self, panes: Sequence[str]) -> list[str]:
         """The screens of many panes as they are drawn, colours included, by few calls. A pane that is gone raises."""
-        mark = f"={secrets.token_hex(12)}="
+        mark = f"={urandom(12).hex()}="
         screens: list[str] = []
         for first in range(0, len(panes), CAPTURED_AT_ONCE):
             some = panes[first : first + CAPTURED_AT_ONCE]

@@ -31,8 +31,8 @@ def find_loss(site: Site, worker: Worker) -> Loss:
         if foreign is not None:
             parts.append(f"a worktree that is not LLMC's any more ({foreign})")
         if _can_be_asked(site, worker):
-            entries = whole_status(site.git, worker.worktree_path).entries
-            nested = left_out_of_backup(site.git, worker.worktree_path, entries)
+            seen = whole_status(site.git, worker.worktree_path)
+            entries, nested = seen.entries, left_out_of_backup(site.git, worker.worktree_path, seen)
         if entries:
             parts.append(f"{len(entries)} uncommitted file{'s' if len(entries) != 1 else ''}")
     return Loss(" and ".join(parts), f"repositories of their own in {some(nested)}" if nested else "")

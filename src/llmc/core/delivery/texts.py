@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 
@@ -44,13 +43,19 @@ def check_text(text: str) -> None:
 
 
 def text_digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return _sha256(text.encode("utf-8", "surrogatepass"))
+
+
+def _sha256(content: bytes) -> str:
+    import hashlib  # slow to load, and what only concerns git has no texts to compare
+
+    return hashlib.sha256(content).hexdigest()
 
 
 def screen_digest(text: str, title: str, command: str, *, dead: bool = False) -> str:
     """Of all that a terminal shows. What turns or blinks in its title says nothing new."""
     title = "".join(filter(str.isalnum, title))
-    return hashlib.sha256("\0".join((text, title, command, str(dead))).encode("utf-8", "replace")).hexdigest()
+    return _sha256("\0".join((text, title, command, str(dead))).encode("utf-8", "replace"))
 
 
 def told_digest(text: str) -> str:

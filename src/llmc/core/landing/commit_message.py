@@ -30,26 +30,23 @@ _TOOL_DOMAINS = frozenset(
     )
 )
 _TOOL_MAILBOXES = frozenset(("noreply", "no-reply", "agent", "bot", "ai", "assistant"))
-_CREDIT_TRAILER = re.compile(
-    r"\s*(?:[a-z]+(?:-[a-z]+)*-by|(?:generated|made|created|built|written)-(?:with|using)|ai-(?:agent|tool|model))"
-    r"\s*:\s*(?P<name>[^<]*)(?:<(?P<email>[^>]*)>)?\s*",
-    re.IGNORECASE,
+_CREDIT_TRAILER = (
+    r"(?i)\s*(?:[a-z]+(?:-[a-z]+)*-by|(?:generated|made|created|built|written)-(?:with|using)|ai-(?:agent|tool|model))"
+    r"\s*:\s*(?P<name>[^<]*)(?:<(?P<email>[^>]*)>)?\s*"
 )
-_CREDIT_LINE = re.compile(
-    r"\W*(?:(?:generated|created|written|made|built|authored|coded|assisted|implemented) (?:with|by|using)|via)"
-    r"\s(?P<name>.*)",
-    re.IGNORECASE,
+_CREDIT_LINE = (
+    r"(?i)\W*(?:(?:generated|created|written|made|built|authored|coded|assisted|implemented) (?:with|by|using)|via)"
+    r"\s(?P<name>.*)"
 )
-_SESSION_LINK = re.compile(
-    r"\W*(?:(?:claude|codex|chatgpt|gemini|opencode|copilot|cursor|amp|aider|devin|jules|warp)(?:-[a-z]+)*"
+_SESSION_LINK = (
+    r"(?i)\W*(?:(?:claude|codex|chatgpt|gemini|opencode|copilot|cursor|amp|aider|devin|jules|warp)(?:-[a-z]+)*"
     r"-(?:session|thread|task|conversation|chat|run)(?:-(?:id|url|link))?\s*:.*"
     r"|(?:[a-z]+(?: [a-z]+)?:\s*)?\W*https?://(?:claude\.ai/(?:code|chat|share)|chatgpt\.com/(?:codex|c|share|s)"
     r"|ampcode\.com/threads|opncd\.ai/s|opencode\.ai/s|cursor\.com/(?:agents|background-agent)|app\.devin\.ai/sessions"
-    r"|jules\.google\.com/(?:task|session)|app\.warp\.dev/(?:conversation|session))\S*\s*)",
-    re.IGNORECASE,
+    r"|jules\.google\.com/(?:task|session)|app\.warp\.dev/(?:conversation|session))\S*\s*)"
 )
-_LINK_TARGET = re.compile(r"\(?\bhttps?://[^\s)]*\)?")
-_VERSION = re.compile(r"v?\d\w*|[a-z]\d+")
+_LINK_TARGET = r"\(?\bhttps?://[^\s)]*\)?"
+_VERSION = r"v?\d\w*|[a-z]\d+"
 
 
 _ESCAPE_SEQUENCE = re.compile(
@@ -82,11 +79,11 @@ def clean_message(message: str) -> str:
 
 
 def _credits_a_tool(line: str) -> bool:
-    trailer = _CREDIT_TRAILER.fullmatch(line)
+    trailer = re.fullmatch(_CREDIT_TRAILER, line)
     if trailer is not None:
         return _is_tool_trailer(trailer["name"], trailer["email"] or "")
-    credit = _CREDIT_LINE.fullmatch(line)
-    return (credit is not None and _is_tool(credit["name"])) or _SESSION_LINK.fullmatch(line) is not None
+    credit = re.fullmatch(_CREDIT_LINE, line)
+    return (credit is not None and _is_tool(credit["name"])) or re.fullmatch(_SESSION_LINK, line) is not None
 
 
 def _is_tool_trailer(name: str, email: str) -> bool:
@@ -99,9 +96,9 @@ def _is_tool_trailer(name: str, email: str) -> bool:
 
 def _is_tool(name: str) -> bool:
     """Whether this names a tool and nobody else: `Claude Opus 4.5` does, `Claude Monet` does not."""
-    words = re.findall(r"demo agent|\w+", _LINK_TARGET.sub("", name).lower())
+    words = re.findall(r"demo agent|\w+", re.sub(_LINK_TARGET, "", name).lower())
     others = [word for word in words if word not in _TOOLS]
-    return len(others) < len(words) and all(word in _EPITHETS or _VERSION.fullmatch(word) for word in others)
+    return len(others) < len(words) and all(word in _EPITHETS or re.fullmatch(_VERSION, word) for word in others)
 
 
 def _is_address_of_tool(email: str) -> bool:
@@ -116,10 +113,10 @@ def _tidy(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-_TRAILER = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S.*")
+_TRAILER = r"[A-Za-z][A-Za-z0-9-]*: \S.*"
 _ONCE = ("change-id:",)
 """Trailers that name the commit itself: the one of the first commit holds."""
-_FIXUP = re.compile(r"(?:fixup|squash|amend)! ")
+_FIXUPS = ("fixup! ", "squash! ", "amend! ")
 
 
 def message_for(messages: list[str], task: str) -> str:
@@ -130,7 +127,9 @@ def message_for(messages: list[str], task: str) -> str:
     parts = [_split(message) for message in cleaned]
     (lead, trailers), rest = parts[0], parts[1:]
     known = {first_line(lead)}
-    listed = [line for line in (first_line(body) for body, _ in rest) if line not in known and not _FIXUP.match(line)]
+    listed = [
+        line for line in (first_line(body) for body, _ in rest) if line not in known and not line.startswith(_FIXUPS)
+    ]
     more = [line for _, lines in rest for line in lines if not line.lower().startswith(_ONCE)]
     blocks = (lead, "\n".join(f"- {line}" for line in dict.fromkeys(listed)), "\n".join(_unique(trailers, more)))
     return _tidy("\n\n".join(block for block in blocks if block))
@@ -140,7 +139,7 @@ def _split(message: str) -> tuple[str, list[str]]:
     """The text and the trailers of a message: its last paragraph, if that has nothing else and is not the subject."""
     paragraphs = message.strip().split("\n\n")
     lines = paragraphs[-1].splitlines()
-    if len(paragraphs) > 1 and all(_TRAILER.fullmatch(line) for line in lines):
+    if len(paragraphs) > 1 and all(re.fullmatch(_TRAILER, line) for line in lines):
         return "\n\n".join(paragraphs[:-1]), lines
     return message.strip(), []
 

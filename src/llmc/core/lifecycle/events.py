@@ -369,6 +369,8 @@ class WorkMerged(StepResult):
     sha: str
     reviewed: bool = False
     """Whether somebody has seen just this work before."""
+    message: str = ""
+    """The commit's, if it was made just now."""
 
 
 class MergeRefused(StepResult):

@@ -22,7 +22,6 @@ from llmc.core.lifecycle.transitions.shared import (
     with_last_words,
 )
 from llmc.core.lifecycle.transitions.silence import is_nudge
-from llmc.core.screen.last_words import last_sentence
 from llmc.model import Session, Turn, Work, Worker
 
 HEARD_PROMPTS_KEPT = 20
@@ -89,6 +88,8 @@ def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
         return Move(worker, detail="the turn is over, something still runs in the background")
     if was_interrupted(worker) and not reported_interrupt(worker):
         return Move(replace(worker, reports_events=True, commit_sha=event.commit or worker.commit_sha))
+    from llmc.core.screen.last_words import last_sentence  # slow to load, and few commands meet the end of a turn
+
     worker = replace(
         worker,
         turn=Turn.OVER,

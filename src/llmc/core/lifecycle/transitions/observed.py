@@ -32,7 +32,6 @@ from llmc.core.lifecycle.transitions.shared import (
     without_timer,
 )
 from llmc.core.lifecycle.transitions.user_commands import start_asked
-from llmc.core.screen.last_words import last_sentence
 from llmc.model import Session, Turn, Work, Worker
 
 
@@ -108,6 +107,8 @@ def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
         return Move(worker)
     before = worker
     if event.state == "READY":
+        from llmc.core.screen.last_words import last_sentence
+
         worker = replace(worker, last_words=last_sentence(event.said) or worker.last_words)
     # Of an agent that reports nothing the screen is the only witness, however little LLMC may do by itself.
     may_move = event.confident and (policy.screen_may_move_work or not worker.reports_events)
