@@ -8,14 +8,12 @@ from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip
 from llmc.commands.shared.result import Result
 from llmc.core.landing.commit_message import first_line
-from llmc.core.landing.plan import AcceptPlan, MakeCommit
 from llmc.core.lifecycle.effects import MergeWork
 from llmc.errors import LlmcError
 from llmc.git.copying import bring_objects
-from llmc.git.land import squash
 from llmc.git.publishing import Forge, branch_of, forge_of, push, remotes
 from llmc.model import Worker
-from llmc.perform.accept import plan_for
+from llmc.perform.accept import commit_of_work
 from llmc.site import Site
 from llmc.values import dataclass
 
@@ -28,14 +26,10 @@ def run(app: App, args: Namespace) -> Result:
     remote = _remote(site, args.remote)
     with acting_for(site, args.worker) as worker:
         tip = newest_tip(site)
-        plan = plan_for(site, worker, tip, MergeWork(args.message, args.changed))
-        step = _commit(plan)
-        made = squash(
-            site.git, site.root.path, step.tree, step.onto, step.author_commit, step.message, signed=step.signed
-        )
+        made, message = commit_of_work(site, worker, tip, MergeWork(args.message, args.changed))
         branch = _push(site, worker, remote, made)
         site.ledger.note(worker.name, site.now(), KIND, f"{branch} at {made[:12]} pushed to {remote}")
-    title, _, body = step.message.partition("\n")
+    title, _, body = message.partition("\n")
     opened = _open(site, remote, branch, title, body.strip())
     data = {"worker": args.worker, "branch": branch, "remote": remote, "commit": made, "url": opened.url}
     return Result(f"{args.worker}: pushed as {branch} to {remote}\n{opened.words}", data)
@@ -48,15 +42,6 @@ def _remote(site: Site, wanted: str | None) -> str:
         what = f"{site.config.repo.source} has no remote {chosen}".rstrip()
         raise LlmcError(what, f"the remotes there: {', '.join(known) or 'none; `git remote add` makes one'}")
     return chosen
-
-
-def _commit(plan: AcceptPlan) -> MakeCommit:
-    made = next((step for step in plan.steps if isinstance(step, MakeCommit)), None)
-    if made is not None:
-        return made
-    refusal = plan.obstacle
-    assert refusal is not None
-    raise LlmcError(refusal.what, refusal.hint)
 
 
 def _push(site: Site, worker: Worker, remote: str, made: str) -> str:

@@ -129,6 +129,18 @@ def plan_for(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptP
     return plan_accept(_look(site, worker, tip, wanted)[0])
 
 
+def commit_of_work(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> tuple[str, str]:
+    """The commit that accepting would put onto the branch, and its message. It is made, and lands nowhere."""
+    facts, commits = _look(site, worker, tip, wanted)
+    plan = plan_accept(facts)
+    step = next((each for each in plan.steps if isinstance(each, MakeCommit)), None)
+    if step is None:
+        assert plan.obstacle is not None
+        raise NotMergedError(plan.obstacle.what, plan.obstacle.hint)
+    made = squash(site.git, site.root.path, step.tree, step.onto, commits[0], step.message, signed=step.signed)
+    return made, step.message
+
+
 def _look(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> tuple[AcceptFacts, tuple[Commit, ...]]:
     """All of it is about one commit of the worker's: what is compared with the review is what lands."""
     git, root, repo = site.git, site.root.path, site.config.repo
