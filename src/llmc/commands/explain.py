@@ -15,6 +15,7 @@ from llmc.commands.shared.result import Result
 from llmc.commands.status import status_document
 from llmc.core.display import age, one_line
 from llmc.core.lifecycle.next_moves import outlook
+from llmc.core.lifecycle.signal_words import SIGNAL_WORDS
 from llmc.errors import LlmcError
 from llmc.model import Worker
 from llmc.observe.explain_signals import read_signals
@@ -78,9 +79,10 @@ def _catch_up(site: Site, name: str) -> str:
 def _state(worker: Worker, now: float) -> list[str]:
     evidence = worker.evidence
     detail = f": {one_line(evidence.detail, 200)}" if evidence.detail else ""
+    words = f" ({SIGNAL_WORDS[evidence.signal]})" if evidence.signal in SIGNAL_WORDS else ""
     lines = [
         f"{worker.name} is {worker.status} (work {worker.work.value}, session {worker.session.value})",
-        f"because: {evidence.signal}, {age(now - evidence.at_unix)} ago{detail}",
+        f"because: {evidence.signal}{words}, {age(now - evidence.at_unix)} ago{detail}",
     ]
     if worker.current_prompt:
         lines.append(f"task: {one_line(worker.current_prompt, 100)}")
