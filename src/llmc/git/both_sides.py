@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from llmc.core.display import plain
 from llmc.git.failure import GitError
 from llmc.git.parse import encode, nul_fields
 from llmc.git.runner import LONG, Git
@@ -16,7 +17,10 @@ NOTHING = "0"
 def write_both_sides(
     git: Git, root: str, span: tuple[str, str], place: Path, adapt: Callable[[bytes], bytes] = bytes
 ) -> tuple[str, ...]:
-    """The paths that differ, each in `place/before`, `place/after` or both. A link is a file with its target."""
+    """The paths that differ, each in `place/before`, `place/after` or both. A link is a file with its target.
+
+    Names have lost what a terminal would act upon: whoever compares prints them.
+    """
     changes = tuple(_changes(git, root, span))
     contents = _contents(git, root, {sha for _, *sides in changes for mode, sha in sides if mode != SUBMODULE})
     for path, *sides in changes:
@@ -35,7 +39,7 @@ def _changes(git: Git, root: str, span: tuple[str, str]) -> Iterator[tuple[str, 
     fields = iter(nul_fields(said))
     for change, path in zip(fields, fields, strict=True):
         old_mode, new_mode, old, new, _ = change.removeprefix(":").split(" ")
-        yield path, (old_mode, old), (new_mode, new)
+        yield plain(path), (old_mode, old), (new_mode, new)
 
 
 def _contents(git: Git, root: str, wanted: set[str]) -> dict[str, bytes]:

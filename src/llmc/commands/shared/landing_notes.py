@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from llmc.core.display import some
 from llmc.errors import LlmcError
@@ -54,11 +55,15 @@ def landing_notes(site: Site, worker: Worker, left_out: tuple[str, ...], sha: st
 def left_out_of(site: Site, worker: Worker) -> tuple[str, ...]:
     """Files of its worktree that no commit can have. Those that were copied into it are no news."""
     copied = {pattern.partition("/")[0] for pattern in site.config.repo.copy}
-    found = ignored_files(site.git, worker.worktree_path)
-    return tuple(path for path in found if path.partition("/")[0] not in copied)
+    with suppress(LlmcError):  # whatever is wrong there, accept itself says
+        found = ignored_files(site.git, worker.worktree_path)
+        return tuple(path for path in found if path.partition("/")[0] not in copied)
+    return ()
 
 
 def _hooks(site: Site) -> tuple[str, ...]:
     source = site.config.repo.source
-    directory = site.git.text(source, "rev-parse", "--git-path", "hooks")
-    return tuple(name for name in HOOKS if os.access(os.path.join(source, directory, name), os.X_OK))
+    with suppress(LlmcError):  # the work has landed: a note that cannot be made changes nothing about it
+        directory = site.git.text(source, "rev-parse", "--git-path", "hooks")
+        return tuple(name for name in HOOKS if os.access(os.path.join(source, directory, name), os.X_OK))
+    return ()
