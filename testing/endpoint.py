@@ -40,7 +40,8 @@ def endpoint(*answers: Answer) -> Iterator[Endpoint]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-            place.heard.append(json.loads(body))
+            is_json = self.headers.get("Content-Type") == "application/json"
+            place.heard.append(json.loads(body) if is_json else {"text": body.decode(), **dict(self.headers)})
             place.keys.append(self.headers.get("Authorization", ""))
             answer = place.next_answer()
             if answer.hangs:

@@ -11,8 +11,10 @@ import pytest
 
 from llmc.model import Turn, Work
 from testing.at_terminal import run_at_terminal
+from testing.attached import Person
 from testing.commands import PROGRAM
 from testing.story import Story
+from testing.waiting import wait_until
 
 
 @pytest.fixture
@@ -175,3 +177,28 @@ def test_scripts_see_no_progress(place: Story) -> None:
     said = place.llmc("accept", "adam")
     assert said.err == ""
     assert "s `echo" not in said.out
+
+
+# --- the bell ----------------------------------------------------------------------------------------------
+
+
+def test_with_a_daemon_in_the_background_the_bell_rings_where_somebody_looks(place: Story) -> None:
+    place.up()
+    with Person([str(PROGRAM), "--root", place.root.path, "attach", "adam"], os.environ) as person:
+        wait_until(lambda: b"Ctrl-b d leaves" in person.shown)
+        del person.shown[:]
+        place.task("baker", "write b.txt by b", "commit Add b")
+        wait_until(lambda: b"\a" in person.shown)
+        person.leaves()
+
+
+@pytest.mark.parametrize("rings", [True, False])
+def test_who_watches_the_status_hears_when_somebody_waits(place: Story, rings: bool) -> None:
+    place.llmc("config", "set", "notify.bell", str(rings).lower())
+    place.up()
+    words = [str(PROGRAM), "--root", place.root.path, "status", "--watch"]
+    with Person(words, os.environ, columns=120) as person:
+        wait_until(lambda: b"baker" in person.shown)
+        place.task("baker", "write b.txt by b", "commit Add b")
+        wait_until(lambda: b"2 wait for you" in person.shown)
+        wait_until(lambda: (b"\a" in person.shown) is rings)

@@ -83,6 +83,35 @@ def test_a_webhook_gets_json(heard):
     assert heard == []
 
 
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("slack", {"text": "LLMC: adam asks: &lt;!channel&gt; a &amp; b?; llmc answer adam yes"}),
+        (
+            "discord",
+            {
+                "content": "LLMC: adam asks: <!channel> a & b?; llmc answer adam yes",
+                "allowed_mentions": {"parse": []},
+            },
+        ),
+    ],
+)
+def test_services_get_what_they_take_and_nobody_is_mentioned(heard, form, expected):
+    notice = Notice("adam", "needs_input", "asks: <!channel> a & b?", "llmc answer adam yes")
+    with endpoint() as place:
+        settings = NotifySettings(bell=False, tmux_message=False, webhook=place.address, format=form)
+        Caller(LocalHost(), settings, Errands(heard.append)).call(notice, [])
+        wait_until(lambda: place.heard)
+    assert place.heard == [expected]
+
+
+def test_ntfy_gets_text_with_a_title(heard):
+    with endpoint() as place:
+        call(NotifySettings(bell=False, tmux_message=False, webhook=place.address, format="ntfy"), heard)
+        wait_until(lambda: place.heard)
+    assert (place.heard[0]["text"], place.heard[0]["Title"]) == (NOTICE.text, "LLMC: shop")
+
+
 @pytest.mark.parametrize("answer", [Answer(500), Answer(429)])
 def test_a_webhook_that_refuses_is_complained_of(heard, answer):
     with endpoint(answer) as place:

@@ -99,7 +99,7 @@ def clients(tmux: Tmux) -> list[str]:
 
 def client_terminals(tmux: Tmux) -> list[str]:
     """Of the people who are attached; LLMC's own clients have none."""
-    answer = tmux.run("list-clients", "-f", "#{!=:#{client_control_mode},1}", "-F", "#{client_tty}")
+    answer = tmux.run("list-clients", "-F", "#{?client_control_mode,,#{client_tty}}")
     return [tty for tty in answer.text.splitlines() if tty] if answer.ok else []
 
 
