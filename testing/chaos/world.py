@@ -62,7 +62,7 @@ exec flock --no-fork --wait 30 $how {lock} {git} "$@"
 """
 """An agent's git. None prunes while another writes: git keeps no objects for who has no name for them yet. And none is
 fooled by what is replaced: it would amend another commit than its own."""
-ORPHANS_SECS = 5.0
+ORPHANS_SECS = 30.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -709,7 +709,8 @@ def test_evidence_has_signal_time_and_content():
 def test_who_waits_for_the_person_says_why(event, why):
     decision = decide(AT_WORK, event(AT_WORK), MANUAL)
     assert decision.worker.evidence.detail == decision.detail == why
-    assert [notice.text for notice in decision.notices] == [f"adam waits for you: {why}"]
+    (notice,) = decision.notices
+    assert notice.text.startswith(f"adam waits for you: {why}; `llmc ")  # and how it goes on
 
 
 def test_a_task_that_was_merged_leaves_nothing_behind():

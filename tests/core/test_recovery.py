@@ -269,7 +269,8 @@ def test_who_is_silent_is_asked_after_30_and_40_minutes_and_a_person_is_called_a
     called = silence(twice, 45.2)
     assert called.worker.work is Work.NEEDS_INPUT
     assert called.worker.session is Session.UP
-    assert said(called) == ["adam waits for you: no sign of life for 45m, although it was asked twice"]
+    (words,) = said(called)
+    assert words.startswith("adam waits for you: no sign of life for 45m, although it was asked twice; `llmc message")
     assert called.notices[0].escalates
 
 

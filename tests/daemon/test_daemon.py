@@ -152,7 +152,8 @@ def test_a_new_daemon_takes_over_what_a_killed_one_left(story: Story) -> None:
 
 def test_the_live_view_goes_on_while_nothing_happens(story: Story) -> None:
     story.begin("adam")
-    with Person([*LLMC, "--root", story.root.path, "up", "--no-patrol"], os.environ, columns=120) as person:
+    argv = [*LLMC, "--root", story.root.path, "up", "--no-patrol"]
+    with Person(argv, {**os.environ, "NO_COLOR": "1"}, columns=120) as person:
         story.wait("adam", Work.IDLE, Session.UP)
 
         def ages() -> set[bytes]:

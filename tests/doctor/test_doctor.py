@@ -81,7 +81,7 @@ def test_for_people(root, adam, capsys):
     assert lines[at + 1 : at + 3] == ["  prompts, code and settings are in there", f"  repair: `chmod go= {root.path}`"]
     assert not [line for line in lines if line.startswith("ok  root")]
     assert lines[-2].startswith("1 warning")
-    assert lines[-1] == "`llmc doctor --repair` repairs 1 of them"
+    assert lines[-1] == f"`llmc --root {root.shown} doctor --repair` repairs 1 of them"
 
 
 def test_it_changes_nothing(root, adam, source, doctor):

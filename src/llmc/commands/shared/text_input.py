@@ -113,4 +113,4 @@ def placeholders(text: str) -> list[str]:
 def templates_in(directory: str) -> dict[str, str]:
     """The text of each, by its name."""
     files = sorted(file for file in Path(directory).glob("*.md") if file.is_file())
-    return {file.stem: _from_file(str(file)) for file in files}
+    return {file.stem: file.read_text("utf-8", "replace") for file in files}
