@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from llmc.git.backup import backup_commit
 from llmc.git.history import is_ancestor
-from llmc.git.ignored import copy_ignored
+from llmc.git.ignored import INCLUDE_FILE, copy_ignored
 from llmc.git.repair import make_ours, make_worktree_again
-from llmc.git.repository import branch_tip, resolve, toplevel
+from llmc.git.repository import branch_tip, resolve
 from llmc.git.worktree import find_worktree
 from llmc.model import Worker
 from llmc.site import Site
@@ -15,9 +15,9 @@ REASON = "its worktree was gone"
 
 
 def carry_ignored_files(site: Site, worktree: str) -> None:
-    source = toplevel(site.git, site.config.repo.source) if site.config.repo.copy else None
-    if source is not None:
-        copy_ignored(site.git, source, site.config.repo.copy, worktree)
+    repo = site.config.repo
+    if repo.copy or site.host.exists(f"{repo.source}/{INCLUDE_FILE}"):
+        copy_ignored(site.git, repo.source, repo.copy, worktree)
 
 
 def make_it_ours(site: Site, worker: Worker) -> None:
