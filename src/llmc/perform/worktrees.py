@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from llmc.core.lifecycle.setup_events import WorktreeReplaced
 from llmc.git.backup import backup_commit
 from llmc.git.history import is_ancestor
 from llmc.git.ignored import INCLUDE_FILE, copy_ignored
@@ -18,6 +19,11 @@ def carry_ignored_files(site: Site, worktree: str) -> None:
     repo = site.config.repo
     if repo.copy or site.host.exists(f"{repo.source}/{INCLUDE_FILE}"):
         copy_ignored(site.git, repo.source, repo.copy, worktree)
+
+
+def needs_setup(site: Site, worker: Worker) -> bool:
+    """What makes a new worktree ready has not succeeded in this one yet."""
+    return not worker.set_up and bool(site.config.repo.setup)
 
 
 def make_it_ours(site: Site, worker: Worker) -> None:
@@ -43,6 +49,7 @@ def restore_worktree(site: Site, worker: Worker) -> str:
     if site.host.is_dir(worker.worktree_path):
         return "; it was there again already"  # by somebody who was quicker, and with what was done there since
     kept = put_file_aside(site, worker) + _keep_head(site, worker.name, worker.branch)
+    site.ledger.apply(worker.name, WorktreeReplaced(site.now()))
     make_worktree_again(site.git, site.root.path, worker.name, worker.branch)
     carry_ignored_files(site, worker.worktree_path)
     return kept
