@@ -218,7 +218,7 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             4,
             "unknown key `repo.notify`",
             "known here: source, branch, validate, validate_timeout_secs, copy, setup, setup_timeout_secs, "
-            "env, ports, push",
+            "submodules, env, ports, push",
         ),
         (
             '[notify]\nwebhook = "ftp://x"\n',

@@ -166,7 +166,7 @@ class Worker(Value):
     worktree_lost: bool = False
     """Somebody has removed its worktree: it is made again with the next start of its agent."""
     set_up: bool = False
-    """The commands of `[repo] setup` have succeeded in its worktree."""
+    """`[repo] setup` and `submodules` have succeeded in its worktree."""
     ports: tuple[int, ...] = ()
     """Those that are its own for as long as it lives."""
     resolution_attempts: int = 0

@@ -242,6 +242,7 @@ def test_ports_of_other_roots_and_programs_are_left_to_them(story: Story, tmp_pa
         ("repo.ports", "21", "from 0 to 20"),
         ("repo.setup", '[""]', "none of them empty"),
         ("repo.setup_timeout_secs", "0", "seconds above 0"),
+        ("repo.submodules", "maybe", "true or false"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(story: Story, key: str, value: str, words: str) -> None:

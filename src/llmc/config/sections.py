@@ -97,6 +97,9 @@ class Repo(Value):
         "shell commands that are run one after the other in every new worktree, before its agent is started",
     )
     setup_timeout_secs: float = option(seconds("1800"), 1800, "time that each of these commands may take")
+    submodules: bool = option(
+        FLAG, False, "fill the submodules of every worktree, from your own checkout where that has their commits"
+    )
     env: Mapping[str, str] = option(
         WORKER_VARIABLES,
         MappingProxyType({}),

@@ -1,4 +1,4 @@
-"""Making a new worktree ready for its agent: the commands of `[repo] setup`."""
+"""Making a new worktree ready for its agent: its submodules, and the commands of `[repo] setup`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from llmc.model import Step, Worker
 from llmc.perform.notices import tell
 from llmc.perform.repo_commands import CommandHungError, run_repo_command
 from llmc.perform.start import LeftToTheNextError
+from llmc.perform.worktrees import update_submodules
 from llmc.site import Site
 
 SETUP = "setup"
 """The signal of a command that was begun."""
+SUBMODULES = "git submodule update"
 LONGEST_REASON = 400
 
 
@@ -67,6 +69,9 @@ def _opened_log(site: Site, worker: Worker) -> IO[bytes]:
 
 def _run_all(site: Site, worker: Worker, step: Step, log: IO[bytes]) -> None:
     repo = site.config.repo
+    if repo.submodules:
+        _begin(site, worker, step, log, SUBMODULES)
+        update_submodules(site, worker)
     marks = {"LLMC_WORKER": worker.name, "LLMC_ROOT": site.root.path}  # as an agent has them: what is left is found
     for command in repo.setup:
         _begin(site, worker, step, log, command)

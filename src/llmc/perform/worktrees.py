@@ -9,6 +9,7 @@ from llmc.git.ignored import INCLUDE_FILE, copy_ignored
 from llmc.git.repair import make_ours, make_worktree_again
 from llmc.git.repository import branch_tip, resolve
 from llmc.git.worktree import find_worktree
+from llmc.host.files import disk_errors
 from llmc.model import Worker
 from llmc.site import Site
 
@@ -23,7 +24,16 @@ def carry_ignored_files(site: Site, worktree: str) -> None:
 
 def needs_setup(site: Site, worker: Worker) -> bool:
     """What makes a new worktree ready has not succeeded in this one yet."""
-    return not worker.set_up and bool(site.config.repo.setup)
+    return not worker.set_up and bool(site.config.repo.setup or site.config.repo.submodules)
+
+
+def update_submodules(site: Site, worker: Worker) -> None:
+    if site.config.repo.submodules:
+        from llmc.git.submodules import fill_submodules  # few repositories have any
+
+        with disk_errors(worker.worktree_path):
+            aside = site.root.aside(site.now())
+            fill_submodules(site.git, site.config.repo.source, site.root.path, worker.name, aside)
 
 
 def make_it_ours(site: Site, worker: Worker) -> None:
