@@ -217,7 +217,8 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             'notify = "bell"\n',
             4,
             "unknown key `repo.notify`",
-            "known here: source, branch, validate, validate_timeout_secs, copy, push",
+            "known here: source, branch, validate, validate_timeout_secs, copy, setup, setup_timeout_secs, "
+            "submodules, env, ports, push",
         ),
         (
             '[notify]\nwebhook = "ftp://x"\n',

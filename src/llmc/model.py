@@ -165,6 +165,10 @@ class Worker(Value):
     conflicted_files: tuple[str, ...] = ()
     worktree_lost: bool = False
     """Somebody has removed its worktree: it is made again with the next start of its agent."""
+    set_up: bool = False
+    """`[repo] setup` and `submodules` have succeeded in its worktree."""
+    ports: tuple[int, ...] = ()
+    """Those that are its own for as long as it lives."""
     resolution_attempts: int = 0
     pending: tuple[Step, ...] = ()
     timers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))

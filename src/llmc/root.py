@@ -26,6 +26,8 @@ class Root:
         self.packs = self.inside("packs")
         """Screen packs of the user's own."""
         self.logs = self.inside("logs")
+        self.setup_logs = self.inside("logs", "setup")
+        """What the setup of each worker's worktree said, the last time."""
         self.run = self.inside("run")
         self.daemon_lock = self.inside("run", "daemon.lock")
         self.daemon_log = self.inside("logs", "daemon.log")

@@ -193,6 +193,11 @@ def _line(path: str) -> str:
         return ""
 
 
+def ports_lock(environ: Mapping[str, str]) -> str:
+    """Held while somebody chooses ports: all roots choose from the same ones."""
+    return os.path.join(os.path.dirname(_register(environ)), "ports.lock")
+
+
 def _register(environ: Mapping[str, str]) -> str:
     state = environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     return os.path.join(state, "llmc", "roots")

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle import setup_events
 from llmc.core.lifecycle.effects import (
     AskToResolve,
     CheckResolution,
@@ -33,6 +34,7 @@ from llmc.core.lifecycle.effects import (
     from_step,
 )
 from llmc.core.lifecycle.policy import Policy
+from llmc.core.lifecycle.setup_events import PortsGiven, SetupBegun, SetupDone, SetupFailed, WorktreeReplaced
 from llmc.core.lifecycle.table import TABLE, decide
 from llmc.core.lifecycle.transitions.blocked import GO_ON
 from llmc.core.lifecycle.transitions.shared import (
@@ -99,6 +101,11 @@ def sent(outcome: Outcome, *, proof: Proof = Proof.NONE, refused: bool = False) 
     return came_of(ev.TextSent, outcome, proof, "the reason", refused=refused)
 
 
+REPLACED = occurs(WorktreeReplaced)
+PORTS = occurs(PortsGiven, (20_000, 20_001))
+SETTING_UP = came_of(SetupBegun, "npm ci")
+SET_UP = came_of(SetupDone, ("package-lock.json",))
+NOT_SET_UP = came_of(SetupFailed, "`npm ci` failed")
 TASK = occurs(ev.TaskGiven, "add a parser", "the whole prompt")
 MESSAGE = occurs(ev.MessageGiven, "go on")
 REJECT = occurs(ev.WorkRejected, "more tests")
@@ -307,12 +314,18 @@ ROWS = [
     Row("its worktree was removed",       WORKTREE_LOST,                "I W N R J B E"),
     Row("its worktree was removed, auto", WORKTREE_LOST,                "I W N R J B E", policy=AUTO),
     Row("its worktree is there again",    WORKTREE_FOUND,               "I W N R J B E"),
+    Row("its worktree is made again",     REPLACED,                     "I W N R J B E"),
+    Row("it has its ports",               PORTS,                        "I W N R J B E"),
     Row("a dialog was confirmed",         CONFIRMED,                    "I W W R J B E"),
     Row("silence",                        SILENCE,                      "I W N R J B E"),
     Row("silence, asked twice",           SILENCE,                      "I N N R N B E", policy=AUTO, fields=ASKED),
     Row("grace over, no commit",          GRACE_OVER,                   "I W N - J B E", fields=GRACE_NOTHING),
     # what came of an effect
     Row("begun",                          BEGUN,                        "I W N R J B E", TEXT),
+    Row("setup begun",                    SETTING_UP,                   "I W N R J B E", START),
+    Row("setup done",                     SET_UP,                       "I W N R J B E", START),
+    Row("setup failed",                   NOT_SET_UP,                   "E E E E E E E", START),
+    Row("setup failed, auto",             NOT_SET_UP,                   "E E E E E E E", START, AUTO, CRASHED_ONCE),
     Row("session launched",               LAUNCHED,                     "I W N R J B E", START),
     Row("session ready",                  READY,                        "I W N R J B W", START),
     Row("ready, was idle",                READY,                        "- - - - - - I", START, fields=WAS_IDLE),
@@ -405,7 +418,8 @@ def names(line):
 
 def test_every_event_has_a_rule_and_a_name_of_its_own():
     families = (ev.Event, ev.UserCommand, ev.Fact, ev.StepResult)
-    kinds = {kind for kind in vars(ev).values() if isinstance(kind, type) and issubclass(kind, ev.Event)} - {*families}
+    named = {**vars(ev), **vars(setup_events)}.values()
+    kinds = {kind for kind in named if isinstance(kind, type) and issubclass(kind, ev.Event)} - {*families}
     assert set(TABLE) == kinds
     assert len({rule.signal for rule in TABLE.values()}) == len(TABLE)
 
@@ -1189,3 +1203,22 @@ def test_the_end_of_a_turn_that_its_screen_showed_to_be_interrupted_is_no_news(t
     ended = decide(interrupted, ev.TurnEnded(NOW + 1, None), MANUAL).worker
     assert ended.work is Work.NEEDS_INPUT
     assert ended.evidence.detail.startswith(why)
+
+
+def test_a_setup_is_remembered_for_as_long_as_its_worktree_is_there():
+    starting = with_steps(replace(UP, session=Session.STARTING), StartSession())
+    begun = after(starting, SETTING_UP)
+    assert (begun.evidence.signal, begun.evidence.detail, begun.set_up) == ("setup", "npm ci", False)
+    done = decide(begun, SET_UP(begun), MANUAL)
+    assert done.worker.set_up
+    assert "package-lock.json" in done.notices[0].text
+    assert steps_of(done.worker) == steps_of(starting)
+    assert not after(done.worker, REPLACED).set_up
+
+
+def test_a_setup_that_failed_is_tried_again_when_somebody_asks_for_it():
+    failed = after(with_steps(replace(UP, session=Session.STARTING), StartSession()), NOT_SET_UP, policy=AUTO)
+    assert (failed.work, failed.session, failed.pending, dict(failed.timers)) == (Work.ERROR, Session.CRASHED, (), {})
+    assert "npm ci" in failed.evidence.detail
+    asked = after(failed, START_ASKED)
+    assert (asked.session, len(asked.pending)) == (Session.STARTING, 1)

@@ -146,3 +146,19 @@ def test_pattern_that_leads_out_is_refused(git, source, ready, pattern):
 
 def test_bare_source_has_nothing_to_copy(git, root, ready):
     assert copy_ignored(git, root.path, ["**"], ready.path) == Carried()
+
+
+def test_files_that_the_repositorys_own_list_names_are_copied_too(git, source, ready):
+    source.write(".worktreeinclude", "*.env\n!public.env\n/data/in\n*.txt\n")
+    for name in ("secret.env", "deep/other.env", "public.env", "data/in/a.csv", "data/out/b.csv", "x.link", "free.txt"):
+        source.write(name)
+    found = copy_ignored(git, source.path, ["data/out/*"], ready.path)
+    assert sorted(found.copied) == ["data/in/a.csv", "data/out/b.csv", "deep/other.env", "secret.env"]
+    assert not ready.file("free.txt").exists()
+    assert ready.status() == ""
+
+
+def test_a_list_that_cannot_be_read_copies_nothing(git, source, ready):
+    source.write("secret.env")
+    source.file(".worktreeinclude").symlink_to("nowhere")
+    assert copy_ignored(git, source.path, [], ready.path) == Carried()

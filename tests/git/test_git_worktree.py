@@ -244,3 +244,9 @@ def test_reset_leaves_a_repository_inside_alone(git, worker, source):
     worker.write("inner/file")
     reset_in_place(git, worker.path, "llmc/adam", source.sha())
     assert worker.file("inner/file").exists()
+
+
+def test_the_first_worktree_after_the_last_one_was_removed_by_hand(git, root):
+    first = root.worker("adam")
+    root.run("worktree", "remove", "--force", first.path)
+    assert root.worker("bea").file("README").exists()

@@ -16,7 +16,7 @@ from testing.waiting import wait_until
 
 def checks_of(story: Story) -> None:
     repo = story.site.config.repo
-    validate(story.site, story.worker("adam").worktree_path, repo.validate, repo.validate_timeout_secs)
+    validate(story.site, story.worker("adam"), repo.validate, repo.validate_timeout_secs)
 
 
 def test_the_checks_run_in_order_where_the_work_is(story: Story, tmp_path: Path) -> None:

@@ -357,8 +357,8 @@ COMMANDS = (
     Command(
         "logs",
         "a worker's log file, lines of JSON",
-        ("llmc logs adam --follow",),
-        (WORKER, FOLLOW, lines(50)),
+        ("llmc logs adam --follow", "llmc logs adam --setup"),
+        (WORKER, FOLLOW, flag("--setup", text="what the setup of its worktree said, the last time"), lines(50)),
         about="`llmc events WORKER` tells the same in words.",
         looks=True,
     ),

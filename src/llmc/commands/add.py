@@ -13,7 +13,7 @@ from llmc.doctor.agents import look_at_agent
 from llmc.errors import LlmcError
 from llmc.git.worktree import add_worktree, delete_branch, remove_worktree
 from llmc.model import Evidence, Worker
-from llmc.perform.worktrees import carry_ignored_files
+from llmc.perform.worktrees import carry_ignored_files, needs_setup
 from llmc.site import Site
 from llmc.store.config_file import remove_worker_table, set_worker_table
 from llmc.store.terminals import Terminals
@@ -29,6 +29,8 @@ def run(app: App, args: Namespace) -> Result:
         worker = make_worker(site, args, agent)
     brings_up = running_daemon(site.root) is not None
     then = "the daemon brings it up" if brings_up else "bring it up with `llmc up`"
+    if needs_setup(site, worker):
+        then += f"; its worktree is set up first: `llmc logs {worker.name} --setup --follow` shows it"
     data = {"name": worker.name, "branch": worker.branch, "worktree_path": worker.worktree_path, "agent": agent}
     return Result(f"added {worker.name} ({agent}) in {worker.worktree_path}; {then}{_note(site, worker)}", data)
 

@@ -14,8 +14,10 @@ from llmc.core.lifecycle.transitions.queued import lost_with_session
 from llmc.errors import LlmcError
 from llmc.model import Receipt, Session, Turn, Worker
 from llmc.perform.going_on import task_again
+from llmc.perform.repo_commands import SHOWN_LINES
 from llmc.perform.steps import decide_and_run
 from llmc.site import Site
+from llmc.store.worker_log import WorkerLog
 from llmc.values import Value
 
 
@@ -70,6 +72,10 @@ def start_anew(site: Site, name: str, *, force: bool) -> Receipt | None:
     if worker.start_dialog:
         hint = f"answer it: `llmc answer {worker.name} ...`; `llmc peek {worker.name}` shows it"
         raise LlmcError(f"{worker.name} asks something at its start: {worker.start_dialog}", hint)
+    if worker.evidence.signal == "setup.failed":
+        lines = "".join(f"\n  {line}" for line in WorkerLog(site.root.setup_logs).tail(name, SHOWN_LINES))
+        hint = f"`llmc logs {name} --setup` shows all of it; when it is fixed, `llmc restart {name}` runs it again"
+        raise LlmcError(f"{name} did not start: {worker.evidence.detail}{lines}", hint)
     if worker.session is not Session.UP:
         raise LlmcError(f"{worker.name} did not start: {worker.evidence.detail}", f"see `llmc explain {worker.name}`")
     return settled.receipts[-1] if settled.receipts else None

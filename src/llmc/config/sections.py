@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from llmc.config.value_types import FILES, PLACE, VARIABLES, string, words
+from llmc.config.value_types import FILES, PLACE, VARIABLES, WORKER_VARIABLES, string, words
 from llmc.core.lifecycle.policy import AGENT, AUTONOMY
 from llmc.core.names import is_branch_name
 from llmc.core.schema import FLAG, choice, whole
@@ -89,7 +89,26 @@ class Repo(Value):
             word="list of globs",
         ),
         (),
-        "files that git ignores and that every worktree needs a copy of",
+        "files that git ignores and that every worktree needs a copy of; as `.worktreeinclude`, which needs no setting",
+    )
+    setup: tuple[str, ...] = option(
+        words('["npm ci"]'),
+        (),
+        "shell commands that are run one after the other in every new worktree, before its agent is started",
+    )
+    setup_timeout_secs: float = option(seconds("1800"), 1800, "time that each of these commands may take")
+    submodules: bool = option(
+        FLAG, False, "fill the submodules of every worktree, from your own checkout where that has their commits"
+    )
+    env: Mapping[str, str] = option(
+        WORKER_VARIABLES,
+        MappingProxyType({}),
+        "environment variables of every worker's agent, of its `setup` and of `validate`",
+    )
+    ports: int = option(
+        whole(0, 20, "2"),
+        0,
+        "how many free TCP ports each worker has to itself, as `LLMC_PORT`, `LLMC_PORT_2` and so on, beside `env`",
     )
     push: str = option(
         string('"origin"', "the name of a remote, or empty", one_word_or_nothing),

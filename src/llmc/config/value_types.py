@@ -68,6 +68,11 @@ def _table_of_texts(expects: str, example: str, fits: Callable[[str], object]) -
 VARIABLES = _table_of_texts(
     "a table of environment variables with string values", '{ MODE = "tui" }', _VARIABLE.fullmatch
 )
+WORKER_VARIABLES = _table_of_texts(
+    "a table of environment variables with string values; names that begin with `LLMC_` are LLMC's own",
+    '{ DATABASE = "test" }',
+    lambda name: _VARIABLE.fullmatch(name) and not name.startswith("LLMC_"),
+)
 FILES = _table_of_texts(
     "a table of relative file names, without `..`, with their content", '{ "settings.json" = "{}" }', inner_file
 )

@@ -34,6 +34,7 @@ from llmc.observe.watched_terminal import worker_subject
 from llmc.perform.landing import settle_landings_if_free
 from llmc.perform.notices import ERRANDS, servers_of
 from llmc.perform.steps import stop_agent
+from llmc.perform.worktrees import needs_setup
 from llmc.site import Site
 from llmc.store.status_cache import forget_ended, forget_status
 from llmc.tmux.parsing import Pane
@@ -72,6 +73,9 @@ class Daemon:
         self._loop = Loop(self._site.root, self._site.host, self._journal, ERRANDS, eyes, AT_ONCE)
         self._confirmations = Confirmations(self._loop.pool, self._journal.complain)
         self._conflicts = ConflictWatch(self._site, self._loop.signals.wake)
+        self._setups = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="setup")
+        """A setup may take half an hour, and must not keep the others from being looked after."""
+        self._not_set_up: set[str] = set()
         self._rebases: Rebases = {}
         self._schedule = Schedule(self._care)
         self._roster = Roster(self._site.root, self._loop.files, self._schedule.add, self._part_with)
@@ -99,6 +103,7 @@ class Daemon:
                 self._view.when_due(self._farewell.words)
         finally:
             self._leaving.set()
+            self._setups.shutdown(wait=True, cancel_futures=True)
             self._conflicts.close(self._site)
             self._loop.close()
         if signals.ending is Ending.INTERRUPTED:
@@ -187,7 +192,8 @@ class Daemon:
     # --- in threads of the pool -----------------------------------------------------------------------
 
     def _care(self, name: str, bring_up: bool) -> Future[Cared]:
-        work = self._loop.pool.submit(care_for, self._site, name, self._rebases, bring_up=bring_up)
+        pool = self._setups if name in self._not_set_up else self._loop.pool
+        work = pool.submit(care_for, self._site, name, self._rebases, bring_up=bring_up)
         work.add_done_callback(lambda _: self._loop.signals.wake())
         return work
 
@@ -216,6 +222,8 @@ class Daemon:
         except LlmcError as broken:
             self._journal.complain(EVERYBODY, f"{broken.what} ({broken.hint})")
             return
+        down = (worker for worker in state.workers.values() if worker.session is not Session.UP)
+        self._not_set_up = {worker.name for worker in down if needs_setup(self._site, worker)}
         self._roster.update(state.workers)
         self._journal.settled(EVERYBODY)
         self._plan(state)

@@ -291,6 +291,11 @@ ORPHANED = TOPIC.warning(
         choose=_choose_for_orphan,
     ),
 )
+SETUP_FAILED = TOPIC.error(
+    "setup-failed",
+    "a worker's worktree could not be set up, and its agent was not started",
+    "`llmc logs {worker} --setup` shows why; `llmc restart {worker}` runs it again",
+)
 COMMIT_UNKNOWN = TOPIC.error(
     "commit-unknown",
     "the clone does not have a commit that a worker's record names",
@@ -325,6 +330,8 @@ def _worktree(each: WorktreeSeen, tip: Answer[str]) -> Iterator[Finding]:
         yield BRANCH_MISSING.finding(
             f"{name}'s branch {worker.branch} is gone", "its work cannot be found", worker=name
         )
+    if worker.evidence.signal == "setup.failed":
+        yield SETUP_FAILED.finding(f"{name}: {worker.evidence.detail}", "its agent was not started", worker=name)
     if lost := known(each.lost_commits, ()):
         what = f"{name}'s record names commits that do not exist: {some(lost)}"
         yield COMMIT_UNKNOWN.finding(what, "its work can be neither shown nor accepted", worker=name)

@@ -12,6 +12,9 @@ from llmc.git.repository import toplevel
 from llmc.git.runner import Git
 from llmc.values import dataclass
 
+INCLUDE_FILE = ".worktreeinclude"
+"""In the top directory of the repository, with patterns as in `.gitignore`; other tools know it, too."""
+
 
 class WrongPatternError(LlmcError):
     """A pattern of `[repo] copy` reaches out of the repository."""
@@ -36,12 +39,14 @@ class Carried:
 def copy_ignored(git: Git, source: str, patterns: Sequence[str], worktree: str) -> Carried:
     """Copies the ignored files of `source` that match, over what is there, unless that could do harm.
 
+    Those that `.worktreeinclude` names match, too.
+
     Harm is: overwriting a tracked file, making the worktree dirty, or reaching through a symlink out of either side.
     """
     checkout = toplevel(git, source)
-    if checkout is None or not patterns:
+    if checkout is None:
         return Carried()
-    found = _matching(git, checkout, patterns)
+    found = tuple(dict.fromkeys((*_matching(git, checkout, patterns), *_included(git, checkout))))
     reasons = {path: _harm_at_source(git, checkout, path) or _harm_at_target(git, worktree, path) for path in found}
     ignored = _ignored(git, worktree, [path for path, why in reasons.items() if not why])
     for path, why in reasons.items():
@@ -53,7 +58,19 @@ def copy_ignored(git: Git, source: str, patterns: Sequence[str], worktree: str) 
     )
 
 
+def _included(git: Git, checkout: str) -> Sequence[str]:
+    """What the repository's own list names and git ignores."""
+    if git.host.read(f"{checkout}/{INCLUDE_FILE}") is None:
+        return ()
+    named = git.run(checkout, "ls-files", "--others", "--ignored", f"--exclude-from={INCLUDE_FILE}", "-z").out
+    paths = nul_fields(named)
+    ignored = _ignored(git, checkout, paths)
+    return [path for path in paths if path in ignored]
+
+
 def _matching(git: Git, checkout: str, patterns: Sequence[str]) -> tuple[str, ...]:
+    if not patterns:
+        return ()
     for pattern in patterns:
         if pattern.startswith("/") or ".." in pattern.split("/"):
             raise WrongPatternError(

@@ -63,6 +63,11 @@ def record_of(root: str, name: str) -> str:
     return f"{records_of(root)}/{name}"
 
 
+def submodules_of(root: str, name: str) -> str:
+    """Where LLMC keeps the configuration of a worktree's submodules as it made it."""
+    return f"{root}/run/submodules/{name}"
+
+
 def places(host: Host, cwd: str) -> dict[str, str]:
     """The variables that tell git where everything is; none outside of LLMC's own clone and worktrees."""
     parent, name = posixpath.split(cwd)

@@ -8,7 +8,7 @@ from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.hidden import hidden_files, index_lines, reveal
 from llmc.git.history import is_ancestor
-from llmc.git.own_view import record_of
+from llmc.git.own_view import record_of, records_of
 from llmc.git.parse import Worktree, WorktreeStatus, decode, encode
 from llmc.git.repository import Operation, branch_tip, git_paths, list_worktrees, operations
 from llmc.git.runner import LONG, Git
@@ -53,6 +53,7 @@ def make_worktree(git: Git, root: str, name: str, *how: str) -> None:
     """
     # Git's own word for a worktree that is not complete yet.
     lock = ("--lock", "--reason", "initializing")
+    git.host.make_dir(records_of(root))  # git removes it with the last worktree, and does not see that through a link
     git.run(root, "worktree", "add", "--quiet", "--no-checkout", *lock, *how)
     point_at_record(git.host, root, name)
     git.run(worktree_path(root, name), "reset", "--quiet", "--hard", timeout=LONG)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import IO, Protocol
 
 from llmc.errors import LlmcError
 from llmc.values import dataclass
@@ -74,12 +74,15 @@ class Host(Protocol):
         cwd: str,
         env: Mapping[str, str],
         timeout: float,
-        heard: Callable[[str], None] | None = None,
+        output: IO[bytes] | None = None,
+        leaves: Callable[[], bool] = lambda: False,
+        heard: Callable[[str], None] = lambda line: None,
     ) -> Completed:
-        """As `run`, but over when the program's own process is, whoever holds its output open.
+        """As `run`, but over when the program's own process is, whoever holds its output open, or when we leave.
 
-        What it has left running in its process group is ended, and the output is what there was until then. `heard` is
-        told the last line every now and then, in another thread.
+        What it has left running in its process group is ended. `out` is the end of all that it said until then, which
+        also goes to `output`, open for reading and writing; of a flood, only the latest is kept there. `heard` is told
+        the last line every now and then.
         """
 
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> Talk:

@@ -9,12 +9,11 @@ import shutil
 import signal
 import subprocess
 import termios
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from fcntl import ioctl
+from contextlib import contextmanager, nullcontext, suppress
+from fcntl import F_GETFL, F_SETFL, fcntl, ioctl
 from pathlib import Path
 from typing import IO
 
@@ -27,9 +26,10 @@ from llmc.host.processes import descendants, end_all, family, kill
 ANSWERS_WITHIN_SECS = 10.0
 LEAVES_WITHIN_SECS = 2.0
 HEARD_SECS = 0.5
-TAIL_BYTES = 4096
 PAUSE_SECS = 0.001
 PIPES_CLOSE_WITHIN_SECS = 1.0
+MOST_OUTPUT = 16 << 20
+OUTPUT_KEPT = 1 << 18
 REMOVED_WITHIN_SECS = 1800.0
 
 
@@ -56,17 +56,21 @@ class LocalHost:
         cwd: str,
         env: Mapping[str, str],
         timeout: float,
-        heard: Callable[[str], None] | None = None,
+        output: IO[bytes] | None = None,
+        leaves: Callable[[], bool] = lambda: False,
+        heard: Callable[[str], None] = lambda line: None,
     ) -> Completed:
         import tempfile  # slow to load, and only checks need it
 
         # A pipe is only at its end when the last of those who hold it is; a file can be read at any time.
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            process = _started(argv, cwd, env, subprocess.DEVNULL, out, err)
-            with _overheard(out, heard):
-                _finished(process, argv, b"", timeout)
+        with nullcontext(output) if output is not None else tempfile.TemporaryFile(buffering=0) as said:
+            # Whoever writes goes on at the end, wherever that is after the file was cut.
+            fcntl(said, F_SETFL, fcntl(said, F_GETFL) | os.O_APPEND)
+            before = os.fstat(said.fileno()).st_size
+            process = _started(argv, cwd, env, subprocess.DEVNULL, said, subprocess.STDOUT)
+            _watched(process, argv, timeout, said.fileno(), leaves, heard)
             end_all(descendants(process.pid))
-            return Completed(process.returncode, _all_of(out), _all_of(err))
+            return Completed(process.returncode, _end_of(said.fileno(), before), b"")
 
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> Talk:
         return TalkingProgram(argv, env, cwd)
@@ -258,17 +262,58 @@ def _finished(
             return process.communicate(stdin or None, timeout)
         except subprocess.TimeoutExpired:
             _end(process)
-            raise ProgramHungError(
-                f"`{' '.join(argv[:3])}` did not end within {timeout:.0f} seconds and was stopped"
-            ) from None
+            raise _hung(argv, timeout) from None
         except BaseException:
             _end(process)
             raise
 
 
-def _all_of(file: IO[bytes]) -> bytes:
-    file.seek(0)
-    return file.read()
+def _hung(argv: Sequence[str], timeout: float) -> ProgramHungError:
+    return ProgramHungError(f"`{' '.join(argv[:3])}` did not end within {timeout:.0f} seconds and was stopped")
+
+
+def _watched(
+    process: subprocess.Popen[bytes],
+    argv: Sequence[str],
+    timeout: float,
+    output: int,
+    leaves: Callable[[], bool],
+    heard: Callable[[str], None],
+) -> None:
+    until = time.monotonic() + timeout
+    with process:
+        try:
+            while not _ended(process, min(HEARD_SECS, until - time.monotonic())):
+                if time.monotonic() >= until:
+                    raise _hung(argv, timeout)
+                if os.fstat(output).st_size > MOST_OUTPUT:
+                    latest = _end_of(output)
+                    os.ftruncate(output, 0)
+                    with suppress(OSError):  # the disk is full
+                        os.write(output, b"(the output before this was cut off)\n" + latest)
+                if leaves():
+                    _end(process)
+                heard(_last_line(_end_of(output)))
+        except BaseException:
+            _end(process)
+            raise
+
+
+def _ended(process: subprocess.Popen[bytes], within: float) -> bool:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(max(0.0, within))
+    return process.returncode is not None
+
+
+def _last_line(said: bytes) -> str:
+    lines = said.decode("utf-8", "replace").splitlines()
+    return next((line for line in reversed(lines) if line.strip()), "")
+
+
+def _end_of(file: int, after: int = 0) -> bytes:
+    size = os.fstat(file).st_size
+    start = max(size - OUTPUT_KEPT, after if after <= size else 0)
+    return os.pread(file, size - start, start)
 
 
 LOCAL_MODES = 3
@@ -305,25 +350,3 @@ def _not_started(program: str, cwd: str | None, failure: OSError) -> LlmcError:
     if isinstance(failure, FileNotFoundError):
         return ProgramMissingError(f"{program} is not installed", f"install {program} and try again")
     return LlmcError(f"{program} does not start: {failure.strerror}", f"see whether you can start {program} yourself")
-
-
-@contextmanager
-def _overheard(out: IO[bytes], heard: Callable[[str], None] | None) -> Iterator[None]:
-    if heard is None:
-        yield
-        return
-    over = threading.Event()
-
-    def tell() -> None:
-        while not over.wait(HEARD_SECS):
-            size = os.fstat(out.fileno()).st_size
-            tail = os.pread(out.fileno(), TAIL_BYTES, max(0, size - TAIL_BYTES)).decode("utf-8", "replace")
-            heard(next((line for line in reversed(tail.splitlines()) if line.strip()), ""))
-
-    teller = threading.Thread(target=tell, name="overhears", daemon=True)
-    teller.start()
-    try:
-        yield
-    finally:
-        over.set()
-        teller.join()

@@ -257,7 +257,7 @@ def _validate(site: Site, worker: Worker, step: Validate, made: str) -> None:
         _stage(site, worker, made)
     shown = branch_tip(site.git, site.root.path, worker.branch)
     try:
-        validate(site, worker.worktree_path, step.commands, step.timeout_secs)
+        validate(site, worker, step.commands, step.timeout_secs)
     except (LlmcError, KeyboardInterrupt):
         _drop_changes(site, worker, shown)
         raise

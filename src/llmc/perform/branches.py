@@ -11,6 +11,7 @@ from llmc.errors import LlmcError
 from llmc.git.backup import backup_branch, backup_commit, is_backed_up, make_backup
 from llmc.git.clone import fetch_source, peek_source
 from llmc.git.hidden import whole_status
+from llmc.git.own_view import submodules_of
 from llmc.git.parse import WorktreeStatus
 from llmc.git.rebase import Conflicted, Rebased, rebase_in_progress, rebase_onto
 from llmc.git.repository import branch_tip, forget_refs, resolve
@@ -20,7 +21,7 @@ from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
 from llmc.host.files import is_own_directory
 from llmc.model import Step, Worker
-from llmc.perform.worktrees import carry_ignored_files, make_it_ours, put_file_aside
+from llmc.perform.worktrees import carry_ignored_files, make_it_ours, put_file_aside, update_submodules
 from llmc.site import Site
 
 
@@ -51,6 +52,8 @@ def reset(site: Site, worker: Worker, step: Step, tip: str | None = None) -> ev.
         _keep_if_late(site, worker, sha, (seen.head, tip), "reset")
     reached(Moment.RESET_CLEANED)
     carry_ignored_files(site, worker.worktree_path)
+    if worker.set_up:
+        update_submodules(site, worker)
     return ev.WorktreeReset(site.now(), step.id, tip)
 
 
@@ -73,12 +76,22 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
         _keep_if_late(site, worker, before, (seen.head, onto), "rebase")
         reached(Moment.REBASE_MOVED)
         if not isinstance(outcome, Conflicted):
+            _follow_with_submodules(site, worker)
             left = outcome.sha if outcome.sha != onto else None
             return ev.RebaseClean(site.now(), step.id, left, onto, outcome.joined)
         joined = outcome.joined
     from llmc.perform.conflicts import asked_to_resolve  # all that it takes to talk to an agent
 
     return replace(asked_to_resolve(site, worker, step), joined=joined)
+
+
+def _follow_with_submodules(site: Site, worker: Worker) -> None:
+    """They would count as changes of the worker's. The rebase has happened, whatever becomes of them."""
+    try:
+        if worker.set_up:
+            update_submodules(site, worker)
+    except LlmcError as failed:
+        site.ledger.note(worker.name, site.now(), "submodules", f"they are not up to date: {failed.what}")
 
 
 def _take_back(site: Site, worker: Worker) -> bool:
@@ -149,7 +162,8 @@ def _landed(site: Site, tip: str | None) -> str | None:
 def forget_files(site: Site, name: str) -> None:
     """What is kept while a worker lives."""
     root = site.root
-    for path in (root.spool(name), root.settings_dir(name), root.attention_file(name), root.terminal(name)):
+    own = (root.spool(name), root.settings_dir(name), root.attention_file(name), root.terminal(name))
+    for path in (*own, submodules_of(root.path, name)):
         if is_own_directory(os.path.dirname(path)):  # through a link it would be somebody else's
             site.host.remove_tree(path)
 

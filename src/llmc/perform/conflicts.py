@@ -123,7 +123,7 @@ def _left_markers(site: Site, worker: Worker) -> str | None:
 
 def _failed_check(site: Site, worker: Worker) -> str | None:
     try:
-        validate(site, worker.worktree_path, site.config.repo.validate, site.config.repo.validate_timeout_secs)
+        validate(site, worker, site.config.repo.validate, site.config.repo.validate_timeout_secs)
     except ValidationFailedError as failed:
         return failed.what
     except LlmcError as unknown:

@@ -22,7 +22,8 @@ from llmc.perform.going_on import going_on_text
 from llmc.perform.launch_files import write_launch_files
 from llmc.perform.programs import forget_installed, installed_program
 from llmc.perform.start import StartEnded, wait_until_ready
-from llmc.perform.worktrees import restore_worktree
+from llmc.perform.worker_variables import worker_variables
+from llmc.perform.worktrees import needs_setup, restore_worktree
 from llmc.site import Site
 from llmc.store.spool import make_spool
 from llmc.tmux.configuration import configuration
@@ -64,6 +65,13 @@ def _start(
         return ev.SessionFailed(site.now(), step.id, f"{launch.argv[0]} is not installed; {hint}", hopeless=True)
     if not site.host.is_dir(worker.worktree_path):
         restore_worktree(site, worker)
+    if needs_setup(site, site.worker(worker.name)):
+        from llmc.perform.setup import set_up  # once in the life of a worktree
+
+        end_strays(site, worker.name)  # of a setup that somebody was killed at
+        failed = set_up(site, worker, step)
+        if failed is not None:
+            return failed
     exclude_own_files(site.host, (site.root.git_dir, view_of(site.root.path)), _own_files(site))
     takes_up = resume if resume in launch.argv else ""  # not where the program does not know how
     pane = _launch(site, worker, step, launch, takes_up)
@@ -139,8 +147,10 @@ def _launch(site: Site, worker: Worker, step: Step, launch: Launch, resume: str)
     size = (defaults.terminal_width, defaults.terminal_height)
     write_atomically(Path(site.root.tmux_configuration), configuration(*size))
     site.tmux.start(site.root.tmux_configuration)
+    variables = worker_variables(site, worker)
     session = _new_session(site, worker, step, resume)
     env = {
+        **variables,
         "LLMC_SESSION": session,
         "LLMC_WORKER": worker.name,
         "LLMC_ROOT": site.root.path,

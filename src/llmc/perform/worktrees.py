@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from llmc.core.lifecycle.setup_events import WorktreeReplaced
 from llmc.git.backup import backup_commit
 from llmc.git.history import is_ancestor
-from llmc.git.ignored import copy_ignored
+from llmc.git.ignored import INCLUDE_FILE, copy_ignored
 from llmc.git.repair import make_ours, make_worktree_again
-from llmc.git.repository import branch_tip, resolve, toplevel
+from llmc.git.repository import branch_tip, resolve
 from llmc.git.worktree import find_worktree
+from llmc.host.files import disk_errors
 from llmc.model import Worker
 from llmc.site import Site
 
@@ -15,9 +17,23 @@ REASON = "its worktree was gone"
 
 
 def carry_ignored_files(site: Site, worktree: str) -> None:
-    source = toplevel(site.git, site.config.repo.source) if site.config.repo.copy else None
-    if source is not None:
-        copy_ignored(site.git, source, site.config.repo.copy, worktree)
+    repo = site.config.repo
+    if repo.copy or site.host.exists(f"{repo.source}/{INCLUDE_FILE}"):
+        copy_ignored(site.git, repo.source, repo.copy, worktree)
+
+
+def needs_setup(site: Site, worker: Worker) -> bool:
+    """What makes a new worktree ready has not succeeded in this one yet."""
+    return not worker.set_up and bool(site.config.repo.setup or site.config.repo.submodules)
+
+
+def update_submodules(site: Site, worker: Worker) -> None:
+    if site.config.repo.submodules:
+        from llmc.git.submodules import fill_submodules  # few repositories have any
+
+        with disk_errors(worker.worktree_path):
+            aside = site.root.aside(site.now())
+            fill_submodules(site.git, site.config.repo.source, site.root.path, worker.name, aside)
 
 
 def make_it_ours(site: Site, worker: Worker) -> None:
@@ -43,6 +59,7 @@ def restore_worktree(site: Site, worker: Worker) -> str:
     if site.host.is_dir(worker.worktree_path):
         return "; it was there again already"  # by somebody who was quicker, and with what was done there since
     kept = put_file_aside(site, worker) + _keep_head(site, worker.name, worker.branch)
+    site.ledger.apply(worker.name, WorktreeReplaced(site.now()))
     make_worktree_again(site.git, site.root.path, worker.name, worker.branch)
     carry_ignored_files(site, worker.worktree_path)
     return kept

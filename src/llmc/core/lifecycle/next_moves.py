@@ -55,7 +55,8 @@ BY_ITSELF = frozenset(("restart", "rebase_help", "go_on"))
 def outlook(worker: Worker, now: float, policy: Policy) -> tuple[str, ...]:
     """What is under way comes first, then what brings the session back, then what moves the work."""
     moves = [text.format(name=worker.name) for text in NEXT[worker.work]]
-    return (*_steps(worker), *_timers(worker, now, policy), *_session(worker), *_conflicts(worker), *moves)
+    under_way = (*_steps(worker), *_timers(worker, now, policy), *_setup(worker))
+    return (*under_way, *_session(worker), *_conflicts(worker), *moves)
 
 
 def _steps(worker: Worker) -> Iterator[str]:
@@ -72,6 +73,14 @@ def _timers(worker: Worker, now: float, policy: Policy) -> Iterator[str]:
             continue
         when = f"in {age(due - now)}" if due > now else "at the next look"
         yield f"{when}: {TIMERS.get(timer, timer)}"
+
+
+def _setup(worker: Worker) -> Iterator[str]:
+    shows = f"`llmc logs {worker.name} --setup` shows what its setup says"
+    if worker.evidence.signal == "setup":
+        yield f"{shows}; its agent is started when that has succeeded"
+    elif worker.evidence.signal == "setup.failed":
+        yield f"{shows}; `llmc restart {worker.name}` runs it again"
 
 
 def _session(worker: Worker) -> Iterator[str]:

@@ -27,6 +27,8 @@ SIGNAL_WORDS = {
     "git.elsewhere": "has committed on another branch",
     "worktree.gone": "its worktree is gone",
     "worktree.found": "its worktree is back",
+    "worktree.replaced": "its worktree is made again",
+    "ports": "was given its ports",
     "backup.restored": "a backup was restored",
     "git.commits_gone": "its commits are gone",
     "git.conflicts_changed": "resolves conflicts",
@@ -42,6 +44,9 @@ SIGNAL_WORDS = {
     "timer": "a wait is over",
     "silence": "no sign of life",
     "step.begun": "is being worked on",
+    "setup": "sets up its worktree",
+    "setup.done": "its worktree is set up",
+    "setup.failed": "its worktree was not set up",
     "session.launched": "its agent is starting",
     "session.ready": "its agent is up",
     "session.asks": "its agent asks something before it starts",
@@ -57,7 +62,9 @@ SIGNAL_WORDS = {
     "step.failed": "something failed",
 }
 
-NOT_SAID_ALONE = frozenset(("command.answer", "git.conflict", "git.conflicts_changed", "hook.activity", "hook.prompt"))
+NOT_SAID_ALONE = frozenset(
+    ("command.answer", "git.conflict", "git.conflicts_changed", "hook.activity", "hook.prompt", "ports", "setup")
+)
 """Their detail is a bare name or word."""
 SAYS_NOTHING = frozenset(("delivery",))
 """Their detail is for `llmc explain`."""

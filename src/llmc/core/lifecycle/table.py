@@ -13,6 +13,7 @@ from typing import Any
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import Notify, RemoveWorker
 from llmc.core.lifecycle.policy import Policy
+from llmc.core.lifecycle.setup_events import PortsGiven, SetupBegun, SetupDone, SetupFailed, WorktreeReplaced
 from llmc.core.lifecycle.transitions import (
     agent_reports,
     blocked,
@@ -20,6 +21,7 @@ from llmc.core.lifecycle.transitions import (
     crashes,
     interrupts,
     observed,
+    setup,
     silence,
     step_results,
     user_commands,
@@ -120,6 +122,8 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ev.CommitElsewhere: Rule("git.elsewhere", observed.commit_elsewhere, _MAY_ASK),
     ev.WorktreeLost: Rule("worktree.gone", observed.worktree_lost, ANY),
     ev.WorktreeFound: Rule("worktree.found", observed.worktree_found, ANY),
+    WorktreeReplaced: Rule("worktree.replaced", setup.worktree_replaced, ANY),
+    PortsGiven: Rule("ports", setup.ports_given, ANY),
     ev.WorkRestored: Rule(
         "backup.restored",
         observed.work_restored,
@@ -150,6 +154,9 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ev.SilenceLasted: Rule("silence", silence.silence_lasted, _MAY_ASK),
     # what came of an effect
     ev.StepBegun: Rule("step.begun", step_results.step_begun, ANY),
+    SetupBegun: Rule("setup", setup.setup_begun, ANY),
+    SetupDone: Rule("setup.done", setup.setup_done, ANY),
+    SetupFailed: Rule("setup.failed", setup.setup_failed, dict.fromkeys(Work, (ERROR,))),
     ev.SessionLaunched: Rule("session.launched", step_results.session_launched, ANY),
     ev.SessionReady: Rule("session.ready", step_results.session_ready, {**ANY, ERROR: tuple(Work)}),
     ev.StartWaits: Rule("session.asks", step_results.start_waits, ANY),
