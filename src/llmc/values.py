@@ -13,17 +13,7 @@ from operator import attrgetter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from dataclasses import dataclass as dataclass
     from typing import Any, ClassVar, NoReturn, dataclass_transform
-
-
-def _frozen(cls: type[Any]) -> type[Any]:
-    own = frozenset(vars(cls))
-    made = _with_fields(cls)
-    for name, method in _SHARED.items():
-        if name not in own:
-            setattr(made, name, method)
-    return made
 
 
 def _with_fields(cls: type[Any]) -> type[Any]:
@@ -100,7 +90,3 @@ else:
 
     Value = _ValueType("Value", (), {"__slots__": (), **_SHARED})
     """Every class below this one is a frozen dataclass with slots; type checkers take it for one, too."""
-
-    def dataclass(*, slots: bool, frozen: bool = False) -> Callable[[type[Any]], type[Any]]:
-        """`@dataclass(frozen=True, slots=True)` or `@dataclass(slots=True)`; type checkers take it for the real one."""
-        return _frozen if frozen else dataclasses.dataclass(slots=slots)

@@ -7,7 +7,7 @@ never changes nothing about the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from llmc.care.reports import MOST, take_reports
 from llmc.core.lifecycle import events as ev
@@ -19,7 +19,6 @@ from llmc.observe.sessions import finds, losses
 from llmc.perform.notices import tell
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
-from llmc.values import dataclass
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 from argparse import Namespace
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from llmc.app import App
@@ -20,7 +20,6 @@ from llmc.git.runner import Git
 from llmc.host.base import Host
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.root import Root
-from llmc.values import dataclass
 
 PACE_SECS = 0.25
 WAIT_SECS = 90.0

@@ -15,7 +15,7 @@ from llmc.git.publishing import Forge, branch_of, forge_of, push, remotes
 from llmc.model import Worker
 from llmc.perform.accept import commit_of_work
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 OPEN_SECS = 120.0
 KIND = "pr"
@@ -56,8 +56,7 @@ def _push(site: Site, worker: Worker, remote: str, made: str) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Value):
     words: str
     url: str | None = None
 

@@ -10,11 +10,10 @@ from llmc.observe.readings import Observation
 from llmc.perform.auto_confirm import Confirmed, confirm, has_rules
 from llmc.site import Site
 from llmc.store.ledger import UnknownWorkerError
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Try:
+class Try(Value):
     digest: str
     said: tuple[object, ...]
     work: Future[Confirmed]

@@ -12,7 +12,7 @@ from llmc.errors import LlmcError
 from llmc.host.files import write_atomically
 from llmc.observe.conflict_forecast import Radar
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 SOON_SECS = 0.5
 """What belongs together often comes in a burst."""
@@ -22,8 +22,7 @@ REST_OF_ROUNDS = 100
 """The same for looks at everybody that nothing has asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
+class _Look(Value):
     names: set[str]
     future: Future[float]
     is_round: bool

@@ -18,14 +18,13 @@ from llmc.observe.second_opinion import SecondOpinion
 from llmc.perform.status_lines import StatusLines
 from llmc.root import Root
 from llmc.store.status_cache import Complaints, StatusCache
-from llmc.values import dataclass
+from llmc.values import Value
 
 LOOK_AT_FILES_SECS = 1.0
 """Where nothing tells of changed files, they are looked at so often."""
 
 
-@dataclass(frozen=True, slots=True)
-class Eyes:
+class Eyes(Value):
     """How screens are looked at, and who hears of it."""
 
     classifier: Callable[[], Classifier]

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from llmc.core.lifecycle.clocks import elapsed
@@ -21,7 +21,6 @@ from llmc.observe.overview import glance, unexpected
 from llmc.observe.troubles import all_troubles
 from llmc.site import Site
 from llmc.store.patrol_file import keep_report, plain_report
-from llmc.values import dataclass
 
 SURE_AFTER_SECS = 2.0
 """A signal is dealt with in much less."""

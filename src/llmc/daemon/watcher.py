@@ -30,7 +30,7 @@ from llmc.store.terminals import CHANGED, KnownTerminal, Terminals
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import own_server
-from llmc.values import dataclass
+from llmc.values import Value
 
 INTERVAL_SECS = 5.0
 QUIET_ROUNDS = 12
@@ -60,8 +60,7 @@ def refuse_second(root: Root) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Value):
     interval_secs: float = INTERVAL_SECS
     stable_looks: int | None = None
     """None: as the pack of each CLI says."""

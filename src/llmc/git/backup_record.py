@@ -6,15 +6,14 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 NAMESPACE = "refs/llmc/backup/"
 _TRAILER = "Llmc-Backup: "
 _SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Backup:
+class Backup(Value):
     """Everything of a worktree that could have been lost, under one ref."""
 
     ref: str

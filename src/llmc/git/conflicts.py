@@ -17,7 +17,7 @@ from llmc.git.repository import Operation, operations, raw_status, resolve
 from llmc.git.runner import Git
 from llmc.git.scratch_objects import throw_away_store
 from llmc.git.worktree_commit import commit_tree
-from llmc.values import dataclass
+from llmc.values import Value
 
 _NONE = "000000"
 _FILE = "100"
@@ -58,8 +58,7 @@ _TOLD_BY_MERGE = {
 """What the stages of the index alone do not tell: git has to do the merge once more to say it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Value):
     """One pair of conflict markers. Line numbers count from 1."""
 
     first_line: int
@@ -74,8 +73,7 @@ class Region:
     """False when the closing marker is missing: somebody stopped in the middle of resolving."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Value):
     """One path that needs a decision. The stage numbers tell which `git show :N:PATH` is whose; None: has no file."""
 
     path: str

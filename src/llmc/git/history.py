@@ -9,7 +9,7 @@ from llmc.core.landing.commit_message import without_controls
 from llmc.git.parse import nul_fields
 from llmc.git.repository import HEADS
 from llmc.git.runner import LLMC_IDENTITY, Git
-from llmc.values import dataclass
+from llmc.values import Value
 
 # Nothing that somebody configured may come between a change and whoever judges it: no driver, and every file whole.
 PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--no-relative")
@@ -55,8 +55,7 @@ def commits_ahead(git: Git, cwd: str, base: str, head: str) -> list[str]:
     return git.text(cwd, "rev-list", "--reverse", "--topo-order", f"{base}..{head}", "--").split()
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Value):
     sha: str
     parents: tuple[str, ...]
     author: Mapping[str, str]

@@ -10,7 +10,7 @@ from llmc.git.failure import GitError
 from llmc.git.parse import encode, nul_fields
 from llmc.git.repository import toplevel
 from llmc.git.runner import Git
-from llmc.values import dataclass
+from llmc.values import Value
 
 INCLUDE_FILE = ".worktreeinclude"
 """In the top directory of the repository, with patterns as in `.gitignore`; other tools know it, too."""
@@ -20,16 +20,14 @@ class WrongPatternError(LlmcError):
     """A pattern of `[repo] copy` reaches out of the repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Value):
     """A file that matched and stayed behind, with the reason."""
 
     path: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(Value):
     """What went over, relative to the checkout."""
 
     copied: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from llmc.git.repository import HEADS, branch_tip, list_worktrees, operations
 from llmc.git.runner import LONG, Git
 from llmc.git.take_back import MARK, has_landed, settle_landing
 from llmc.host.faults import Moment, reached
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 class LandRefusedError(LlmcError):
@@ -56,8 +56,7 @@ class LandLostError(LlmcError):
     """Git did as it was told, and yet the branch does not have the work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Landed:
+class Landed(Value):
     """The branch has the work."""
 
     branch: str
@@ -82,8 +81,7 @@ def signs(git: Git, cwd: str) -> bool:
     return said is not None and said.text.strip() == "true"
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Value):
     """What is to land, and for whom."""
 
     source: str

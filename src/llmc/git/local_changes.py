@@ -9,22 +9,20 @@ from llmc.git.parse import nul_fields
 from llmc.git.repository import status
 from llmc.git.runner import Git
 from llmc.host.entries import holds_anything
-from llmc.values import dataclass
+from llmc.values import Value
 
 _SUBMODULE = "160000"
 _NONE = "000000"
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Value):
     kept: tuple[str, ...] = ()
     """Local changes that the fast-forward does not touch."""
     in_the_way: tuple[str, ...] = ()
     """Files for which git would refuse it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _TreeChange:
+class _TreeChange(Value):
     path: str
     old_mode: str
     mode: str

@@ -11,7 +11,7 @@ from llmc.git.failure import subcommand
 from llmc.git.repository import HEADS, git_paths
 from llmc.git.runner import Git
 from llmc.host.processes import can_look_around, holder_of
-from llmc.values import dataclass
+from llmc.values import Value
 
 LOOK_EVERY_SECS = 0.05
 CLOCKS_DIFFER_SECS = 2.0
@@ -26,8 +26,7 @@ class SourceLockedError(LlmcError):
     """A git of the user's has locked their repository, or has left its lock behind; nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class LockFile:
+class LockFile(Value):
     path: str
     made_unix: float
     number: int

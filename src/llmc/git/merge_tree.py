@@ -8,7 +8,7 @@ from enum import StrEnum
 from llmc.git.failure import GitError
 from llmc.git.parse import nul_fields
 from llmc.git.runner import Git
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 class MergeKind(StrEnum):
@@ -46,16 +46,14 @@ _BY_NAME = (
 _RANKS = {kind: rank for rank, (_, kind) in enumerate(_BY_NAME)}
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
+class Clash(Value):
     """One path that does not merge."""
 
     path: str
     kind: MergeKind
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Value):
     """The result; where there are clashes the tree holds both sides between markers."""
 
     tree: str

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 def decode(raw: bytes) -> str:
@@ -31,8 +31,7 @@ class StatusKind(StrEnum):
     UNTRACKED = "untracked"
 
 
-@dataclass(frozen=True, slots=True)
-class StatusEntry:
+class StatusEntry(Value):
     """One path of `git status`. A repository of its own inside the worktree is untracked and ends with "/"."""
 
     path: str
@@ -43,8 +42,7 @@ class StatusEntry:
     """Files inside of a submodule changed, which this repository cannot see."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unmerged:
+class Unmerged(Value):
     """A path in conflict: one mode per stage (base, ours, theirs), "000000" where that stage has no file."""
 
     path: str
@@ -53,8 +51,7 @@ class Unmerged:
     worktree_mode: str
 
 
-@dataclass(frozen=True, slots=True)
-class WorktreeStatus:
+class WorktreeStatus(Value):
     """All that one `git status` tells."""
 
     head: str | None
@@ -98,8 +95,7 @@ def parse_unmerged(raw: bytes) -> tuple[Unmerged, ...]:
     return tuple(Unmerged(f[10], f[1], (f[3], f[4], f[5]), f[6]) for f in records)
 
 
-@dataclass(frozen=True, slots=True)
-class Worktree:
+class Worktree(Value):
     """One entry of `git worktree list`."""
 
     path: str

@@ -7,7 +7,7 @@ import re
 from llmc.errors import LlmcError
 from llmc.git.repository import HEADS
 from llmc.git.runner import LONG, Git
-from llmc.values import dataclass
+from llmc.values import Value
 
 _ADDRESS = re.compile(r"(?:[a-z+]+://)?(?:[^@/]+@)?(?P<host>[^:/]+)(?::\d+/|[:/])(?P<path>.+?)(?:\.git)?/?")
 
@@ -39,8 +39,7 @@ def branch_of(git: Git, source: str, remote: str, branch: str) -> str | None:
     return said.split()[0] if said.strip() else None
 
 
-@dataclass(frozen=True, slots=True)
-class Forge:
+class Forge(Value):
     """A place in the web for the repository of a remote."""
 
     host: str

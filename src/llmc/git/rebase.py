@@ -13,7 +13,7 @@ from llmc.git.replay import has_merges, join, merge_from, replay
 from llmc.git.repository import HEADS, current_branch, git_paths, require_commit, resolve
 from llmc.git.runner import LONG, Git
 from llmc.host.base import Completed
-from llmc.values import dataclass
+from llmc.values import Value
 
 # Whatever the user likes for their own rebases, this one replays plain commits, touches no other branch, hides no
 # dirty files and asks nobody for a key. The commit that lands is signed in its own step. A patch that the branch has
@@ -36,22 +36,19 @@ class RebaseRefusedError(LlmcError):
     """The worktree is in no state to be rebased."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clean:
+class Clean(Value):
     """The two sides merge without help; `tree` is the result."""
 
     tree: str
 
 
-@dataclass(frozen=True, slots=True)
-class Conflicts:
+class Conflicts(Value):
     """The two sides do not merge in these files."""
 
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rebased:
+class Rebased(Value):
     """The branch is on its new base; `sha` is its tip."""
 
     sha: str
@@ -61,8 +58,7 @@ class Rebased:
     """What git found there when it began, if it had anything to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conflicted:
+class Conflicted(Value):
     """The rebase stopped in the worktree and waits for these files."""
 
     files: tuple[str, ...]
@@ -70,8 +66,7 @@ class Conflicted:
     """As in `Rebased`."""
 
 
-@dataclass(frozen=True, slots=True)
-class RebaseProgress:
+class RebaseProgress(Value):
     """A rebase that has stopped or runs right now. A field is None where git has not written it."""
 
     branch: str | None
@@ -83,8 +78,7 @@ class RebaseProgress:
     """How many commits come after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(Value):
     """Where the worker's own commits begin; `sha` is None when the histories share nothing."""
 
     sha: str | None = None

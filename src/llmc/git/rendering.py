@@ -10,7 +10,7 @@ from llmc.core.landing.journal import Entry, Kind
 from llmc.git.failure import GitError
 from llmc.git.parse import encode, nul_fields
 from llmc.git.runner import LONG, Git
-from llmc.values import dataclass
+from llmc.values import Value
 
 KINDS: Mapping[str, Kind] = {"100644": Kind.FILE, "100755": Kind.PROGRAM, "120000": Kind.LINK}
 """By the modes that git has for them."""
@@ -19,8 +19,7 @@ Blobs = Mapping[str, tuple[str, str]]
 """Mode and name of a blob, by path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rendering:
+class Rendering(Value):
     """`attributes` holds the commit's own .gitattributes: those in the checkout may be of another commit."""
 
     git: Git

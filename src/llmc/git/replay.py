@@ -12,11 +12,10 @@ from llmc.git.merge_tree import Merge, merge_in_memory
 from llmc.git.parse import encode
 from llmc.git.repository import require_object
 from llmc.git.runner import Git
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(Value):
     """The work on its new base."""
 
     tip: str

@@ -14,7 +14,7 @@ from llmc.git.failure import GitError
 from llmc.git.own_view import own_path
 from llmc.git.parse import StatusEntry, Worktree, decode, encode, nul_fields, parse_status, parse_worktrees
 from llmc.git.runner import Git
-from llmc.values import dataclass
+from llmc.values import Value
 
 HEADS = "refs/heads/"
 _DEEP = 4000
@@ -176,8 +176,7 @@ def git_paths(git: Git, worktree: str, *names: str) -> tuple[str, ...]:
     return tuple(git.text(worktree, "rev-parse", "--path-format=absolute", *asked).split("\n"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Trace:
+class _Trace(Value):
     name: str
     operation: Operation
 

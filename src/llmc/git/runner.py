@@ -13,7 +13,7 @@ from llmc.git.objects import ObjectReaders
 from llmc.git.own_view import EVERYWHERE_BELOW, WORKTREES, places
 from llmc.git.parse import decode, encode
 from llmc.host.base import Completed, Host, ProgramMissingError, Talk
-from llmc.values import dataclass
+from llmc.values import Value
 
 MINIMUM = (2, 38)
 LONG = 1800.0
@@ -46,8 +46,7 @@ class GitTooOldError(LlmcError):
     """The installed git lacks what LLMC needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Git:
+class Git(Value):
     """Git on one host."""
 
     host: Host

@@ -8,11 +8,10 @@ from os import urandom
 
 from llmc.git.repository import git_paths
 from llmc.git.runner import Git
-from llmc.values import dataclass
+from llmc.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ThrowAwayStore:
+class ThrowAwayStore(Value):
     """A directory that takes all new objects. What the repository has is found there too."""
 
     path: str

@@ -16,7 +16,7 @@ from llmc.git.own_view import SHARED_DIRECTORIES, SHARED_FILES
 from llmc.git.parse import decode, encode
 from llmc.git.repository import git_paths
 from llmc.git.runner import LONG, Git
-from llmc.values import dataclass
+from llmc.values import Value
 
 # What makes git believe that it is in the middle of something; plain files with no absolute paths in them.
 _OPERATION = (
@@ -34,8 +34,7 @@ _EXACT = ("-c", "core.autocrlf=false", "-c", "core.safecrlf=false")
 _AS_IS = (*_EXACT, "-c", "core.attributesFile=/dev/null")
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Value):
     """`files` is the tree of everything in the worktree, `state` the tree that keeps index and operations."""
 
     files: str

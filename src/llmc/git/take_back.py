@@ -22,7 +22,7 @@ from llmc.git.runner import LONG, Git
 from llmc.host import entries
 from llmc.host.faults import Moment, reached
 from llmc.host.processes import marked_processes
-from llmc.values import dataclass
+from llmc.values import Value
 
 MARK = "LLMC_LANDING"
 """In the environment of the git that writes, and of all that it starts."""
@@ -38,15 +38,13 @@ class HalfLandedError(LlmcError):
     """The user's checkout is as the landing left it; the journal knows, and whoever comes next tries again."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettledLanding:
+class SettledLanding(Value):
     landed: bool
     left: tuple[str, ...] = ()
     """Paths of the landing that hold something of the user's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class _LandedChange:
+class _LandedChange(Value):
     path: str
     old: tuple[str, str]
     """Mode and blob."""
@@ -107,8 +105,7 @@ def _is_writer(command: str) -> bool:
     return not _WRITERS.isdisjoint(command.split())
 
 
-@dataclass(frozen=True, slots=True)
-class _Checkout:
+class _Checkout(Value):
     """What of the landing is to be looked at, and how."""
 
     path: str

@@ -9,15 +9,14 @@ from llmc.git.parse import StatusEntry, StatusKind, encode, nul_fields
 from llmc.git.repository import git_paths, operations, require_commit, status
 from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.git.scratch_objects import ThrowAwayStore
-from llmc.values import dataclass
+from llmc.values import Value
 
 LARGEST_UNTRACKED = 4_000_000
 """Bytes; a larger file that git does not know is hardly part of the work."""
 _DATES = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
 
 
-@dataclass(frozen=True, slots=True)
-class Present:
+class Present(Value):
     commit: str
     uncommitted: bool
 
@@ -54,8 +53,7 @@ def commit_tree(git: Git, cwd: str, tree: str, parent: str, store: ThrowAwayStor
     return git.text(cwd, *args, stdin=b"as it is now\n", env=store.env() | LLMC_IDENTITY | _DATES)
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Value):
     """The paths that one commit adds to, changes in and removes from another."""
 
     added: frozenset[str]

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import IO, Protocol
 
 from llmc.errors import LlmcError
-from llmc.values import dataclass
+from llmc.values import Value
 
 
 class ProgramMissingError(LlmcError):
@@ -18,8 +18,7 @@ class ProgramHungError(LlmcError):
     """The program did not end in time and was ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(Value):
     """A finished process. `code` is negative for a signal, as Python has it."""
 
     code: int

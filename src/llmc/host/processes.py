@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 GRACE_SECS = 3.0
 PAUSE_SECS = 0.02
@@ -18,8 +18,7 @@ START_IS_KNOWN_TO_SECS = 2.0
 """The process table counts in ticks since a boot that is known to a second."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Value):
     """One line of the process table."""
 
     state: str
@@ -28,8 +27,7 @@ class _Entry:
     session: int
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Value):
     """A process that was found by the variables that it was started with: those survive the loss of every parent."""
 
     pid: int
@@ -37,8 +35,7 @@ class Marked:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class LockFileUser:
+class LockFileUser(Value):
     pid: int
     command: str
 

@@ -11,11 +11,9 @@ import stat
 import sys
 import time
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from threading import Thread
 from typing import Protocol
-
-from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 1.0
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from llmc.errors import LlmcError
-from llmc.values import dataclass
+from llmc.values import Value
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
@@ -21,8 +21,7 @@ class NoAnswerError(LlmcError):
     """Nobody is there, or nobody answers in time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Value):
     status: int
     body: bytes
     retry_after_secs: float | None = None

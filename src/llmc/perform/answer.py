@@ -16,14 +16,13 @@ from llmc.perform.delivery import asks_by_report, lock_terminal
 from llmc.perform.dialogs import DialogShown, look_at_dialog, walk_through
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
-from llmc.values import dataclass
+from llmc.values import Value
 
 LOOK_EVERY_SECS = 0.05
 REPORTED_WITHIN_SECS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(Value):
     """What came of an answer."""
 
     to: str

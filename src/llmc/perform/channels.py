@@ -17,7 +17,7 @@ from llmc.host.base import Host
 from llmc.host.web import post
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import client_terminals, show_message
-from llmc.values import dataclass
+from llmc.values import Value
 
 COMMAND_SECS = 10.0
 DESKTOP_SECS = 5.0
@@ -25,8 +25,7 @@ WEBHOOK_SECS = 5.0
 SCRIPT = ("on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run")
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Value):
     host: Host
     settings: NotifySettings
     errands: Errands

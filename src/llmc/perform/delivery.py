@@ -27,7 +27,7 @@ from llmc.store.snapshot import told_state
 from llmc.store.spool import make_spool, marks
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 FIRST_PAUSE_SECS = 0.002
 LONGEST_PAUSE_SECS = 0.05
@@ -43,8 +43,7 @@ CUT_SHORT = DeliveryAction(
 NOT_RUNNING = DeliveryAction(Do.FINISH, Outcome.UNDELIVERED, Proof.NONE, "its session is not running", refused=True)
 
 
-@dataclass(frozen=True, slots=True)
-class TypedTerminal:
+class TypedTerminal(Value):
     """One agent's terminal, for the time of one delivery."""
 
     site: Site

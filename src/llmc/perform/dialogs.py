@@ -13,13 +13,12 @@ from llmc.core.screen.screen import Screen, screen_of
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import PaneGoneError, Tmux
-from llmc.values import dataclass
+from llmc.values import Value
 
 LOOK_EVERY_SECS = 0.04
 
 
-@dataclass(frozen=True, slots=True)
-class DialogShown:
+class DialogShown(Value):
     """One look at a terminal, with its colours, as whoever watches the terminals sees it."""
 
     pane: Pane

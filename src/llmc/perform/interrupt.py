@@ -23,13 +23,12 @@ from llmc.perform.unread_reports import TURN_ENDS, spooled_reports, turn_is_open
 from llmc.site import Site
 from llmc.store.spool import marks
 from llmc.tmux.server import PaneGoneError
-from llmc.values import dataclass
+from llmc.values import Value
 
 LOOK_EVERY_SECS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Interruption:
+class Interruption(Value):
     """What came of it, as `llmc interrupt --json` tells it."""
 
     worker: str

@@ -19,7 +19,7 @@ from llmc.perform.unread_reports import spooled_reports
 from llmc.site import Site
 from llmc.tmux.parsing import Pane, last_words
 from llmc.tmux.server import PaneGoneError
-from llmc.values import dataclass
+from llmc.values import Value
 
 LOOK_EVERY_SECS = 0.05
 LAST_LINES = 6
@@ -30,8 +30,7 @@ class LeftToTheNextError(Exception):
     """Nothing has failed: the step stays pending, and whoever acts for the worker next goes on with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartEnded:
+class StartEnded(Value):
     """The program has ended before it took a prompt."""
 
     pane: Pane

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import (
@@ -27,7 +27,6 @@ from llmc.host.files import DiskError
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.perform.notices import tell
 from llmc.site import Site
-from llmc.values import dataclass
 
 CANCELLING = (ev.StopAsked, ev.ResetAsked, ev.RemovalAsked)
 """What a user asks in place of whatever was under way; everything else comes after it."""

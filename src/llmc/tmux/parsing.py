@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from llmc.values import dataclass
+from llmc.values import Value
 
 SEPARATOR = "\t"
 
@@ -35,8 +35,7 @@ _EXPRESSIONS = {"pane_current_command": "s/\t/ /;s/\n/ /:pane_current_command"}
 PANE_FORMAT = SEPARATOR.join(f"#{{{_EXPRESSIONS.get(name, name)}}}" for name in PANE_FIELDS)
 
 
-@dataclass(frozen=True, slots=True)
-class Pane:
+class Pane(Value):
     """One terminal."""
 
     session: str

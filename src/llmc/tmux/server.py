@@ -12,7 +12,7 @@ from llmc.host.base import Completed, Host
 from llmc.tmux.configuration import calming
 from llmc.tmux.control import ControlChannel
 from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_pane, says_no_sessions
-from llmc.values import dataclass
+from llmc.values import Value
 
 MINIMUM = (3, 2)
 TURN_SECS = 10.0
@@ -54,8 +54,7 @@ class PaneGoneError(LlmcError):
     """The pane is dead or not there: nothing was typed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tmux:
+class Tmux(Value):
     host: Host
     socket: str
     """The name of the server (`-L`), or the path of its socket (`-S`)."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from llmc.errors import LlmcError
 from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, says_no_pane, says_no_sessions
 from llmc.tmux.server import PaneGoneError, Tmux, TmuxError, literal
-from llmc.values import dataclass
+from llmc.values import Value
 
 TERMINALS_SESSION = "terminals"
 """On LLMC's own server. Workers' sessions are named otherwise."""
@@ -16,8 +16,7 @@ SIZE = ("200", "50")
 MESSAGE_MS = "5000"
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Value):
     """What a new window is to be."""
 
     name: str

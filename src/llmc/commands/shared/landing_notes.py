@@ -11,14 +11,13 @@ from llmc.git.publishing import push
 from llmc.git.repository import ignored_files
 from llmc.model import Worker
 from llmc.site import Site
-from llmc.values import dataclass
+from llmc.values import Value
 
 HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 """Those that `git commit` would have run: LLMC makes its commit without a checkout."""
 
 
-@dataclass(frozen=True, slots=True)
-class LandingNotes:
+class LandingNotes(Value):
     checks: tuple[str, ...]
     skipped_hooks: tuple[str, ...]
     left_out: tuple[str, ...]

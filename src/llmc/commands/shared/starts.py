@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from llmc.core.delivery.texts import text_digest
 from llmc.core.display import one_line
@@ -15,7 +15,6 @@ from llmc.model import Session, Worker
 from llmc.site import Site
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.parsing import Pane
-from llmc.values import dataclass
 
 LOOK_EVERY_SECS = 0.5
 SETUP_TOLD_EVERY_SECS = 5.0
