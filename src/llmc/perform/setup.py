@@ -39,7 +39,8 @@ def set_up(site: Site, worker: Worker, step: Step) -> SetupFailed | None:
             first, *lines = failed.what.splitlines()
             with suppress(LlmcError):  # a full disk may be why it failed
                 _write(log, f"{first.rstrip(':')}\n")
-            return SetupFailed(site.now(), step.id, one_line(" ".join([first, *lines[-1:]]), LONGEST_REASON))
+            why = f"{first} {lines[-1]}" if lines else first.rstrip(":")
+            return SetupFailed(site.now(), step.id, one_line(why, LONGEST_REASON))
     tell(site, site.ledger.apply(worker.name, SetupDone(site.now(), step.id, put_back)))
     return None
 
