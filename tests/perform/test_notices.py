@@ -12,7 +12,7 @@ import pytest
 
 from llmc.core.lifecycle.effects import Notify
 from llmc.core.lifecycle.table import Decision
-from llmc.perform.notices import tell
+from llmc.perform.notices import ERRANDS, tell
 from testing.story import Story, told_in
 
 
@@ -37,6 +37,7 @@ def rings(story: Story, terminal: tuple[int, TextIO], kind: str) -> bool:
     worker = story.worker("adam")
     with redirect_stderr(stream):
         tell(story.site, Decision(worker, worker, "test", notices=(Notify(kind, "something happened"),)))
+        ERRANDS.finish(20.0)
     try:
         return os.read(person, 100) == b"\a"
     except BlockingIOError:
