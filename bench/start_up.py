@@ -52,7 +52,8 @@ def _timings(rounds: int) -> list[Timing]:
 
 
 def _own(root: Path) -> Actions:
-    (root / ".worktrees").mkdir(parents=True)
+    for name in (".worktrees", "run"):
+        (root / name).mkdir(parents=True, exist_ok=True)
     (root / "config.toml").write_text(default_config_text("/srv/repository", "main"))
     StateFile(root).create(make_state(WORKERS))
     make_statuses(root, WORKERS)

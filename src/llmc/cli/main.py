@@ -74,11 +74,7 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     words = _status_words(argv)
     if words is None:
         return _quick_pty_answer(argv)
-    from llmc.cli.colour import terminal_paint
-    from llmc.commands.shared.status_view import status_short, status_text
     from llmc.commands.status import status_document
-    from llmc.core.display import plain
-    from llmc.host import terminal_columns
     from llmc.roots import find_root, here
 
     given, form = words
@@ -89,10 +85,14 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
         from llmc.cli.json_text import as_json
 
         return as_json(document)
-    from llmc.root import with_root
+    from llmc.commands.shared.status_view import status_short, status_text
 
     if form:
-        return plain(status_short(document))
+        return status_short(document)
+    from llmc.cli.colour import terminal_paint
+    from llmc.host import terminal_columns
+    from llmc.root import with_root
+
     return with_root(status_text(document, terminal_columns(), terminal_paint()), given)
 
 

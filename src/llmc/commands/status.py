@@ -6,7 +6,6 @@ import os
 import time
 
 from llmc.commands.shared.live_sessions import live_sessions
-from llmc.commands.shared.status_view import status_short, status_text
 from llmc.core.display import plain
 from llmc.core.screen.fusion import fuse, told_by_agent
 from llmc.errors import LlmcError
@@ -197,6 +196,8 @@ def _answer(app: App, roots: list[Root], args: Namespace) -> tuple[str, dict[str
 
 
 def _shown(app: App, document: dict[str, Any], args: Namespace) -> str:
+    from llmc.commands.shared.status_view import status_short, status_text
+
     return status_short(document) if args.short else status_text(document, app.console.columns, app.console.paint)
 
 

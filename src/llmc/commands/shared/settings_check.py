@@ -6,7 +6,6 @@ Reading TOML takes longer than all of `llmc status`: only a file that has change
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 from llmc.errors import LlmcError
 
@@ -29,8 +28,11 @@ def settings_problem(root: Root) -> LlmcError | None:
         load_config(root.config_file)
     except LlmcError as wrong:
         return wrong
-    with suppress(OSError), open(root.settings_mark, "w", encoding="utf-8") as file:
-        file.write(mark)
+    try:
+        with open(root.settings_mark, "w", encoding="utf-8") as file:
+            file.write(mark)
+    except OSError:
+        pass  # it is read again next time
     return None
 
 

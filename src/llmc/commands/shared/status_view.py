@@ -166,4 +166,4 @@ def _blocked_words(blocked: dict[str, Any]) -> str:
 
 
 def status_short(document: dict[str, Any]) -> str:
-    return " ".join(f"[{worker['name']}: {worker['status']}]" for worker in document["workers"])
+    return plain(" ".join(f"[{worker['name']}: {worker['status']}]" for worker in document["workers"]))
