@@ -77,15 +77,14 @@ def here() -> str:
 
 
 def remember(root: Root, environ: Mapping[str, str]) -> None:
-    """Those that are gone are forgotten. A home that cannot be written to costs the list, and nothing else."""
+    """A home that cannot be written to costs the list, and nothing else."""
     register = _register(environ)
+    link = os.path.join(register, root.tmux_socket)
     try:
         os.makedirs(register, mode=0o700, exist_ok=True)
-        for name in os.listdir(register):
-            link = os.path.join(register, name)
-            if name == root.tmux_socket or not os.path.lexists(os.readlink(link)):
-                os.unlink(link)
-        os.symlink(root.path, os.path.join(register, root.tmux_socket))
+        if os.path.lexists(link):
+            os.unlink(link)
+        os.symlink(root.path, link)
     except OSError:
         return
 
@@ -102,7 +101,8 @@ def known_roots(environ: Mapping[str, str]) -> list[Root]:
 
 def _of_repository(cwd: str, environ: Mapping[str, str]) -> str | None:
     """The root of the innermost repository around us that has one."""
-    around = list(repositories_around(cwd))
+    around = list(repositories_around(cwd))[:1]
+    around += [outer for outer in repositories_around(cwd) if around and _is_submodule(around[0], outer)]
     roots = known_roots(environ) if around else []
     by_repository = [(root, repository_of(source_of(root))) for root in roots]
     for repository in around:
@@ -117,12 +117,19 @@ def _of_repository(cwd: str, environ: Mapping[str, str]) -> str | None:
     return None
 
 
+def _is_submodule(repository: str, outer: str) -> bool:
+    """A repository that merely lies in another one is a project of its own."""
+    return repository.startswith(os.path.join(outer, "modules", ""))
+
+
 def foreign_source(root: Root, cwd: str) -> str | None:
     """The repository of this root where we stand in another one; None where we do not, or it cannot be told."""
     if os.path.commonpath((root.path, os.path.realpath(cwd))) == root.path:
         return None
     around, source = list(repositories_around(cwd)), source_of(root)
-    return source if around and source and repository_of(source) not in around else None
+    own = repository_of(source)
+    ours = [each for each in around if each == around[0] or _is_submodule(around[0], each)]
+    return source if around and source and own not in ours else None
 
 
 def repositories_around(cwd: str) -> Iterator[str]:
@@ -199,5 +206,6 @@ def ports_lock(environ: Mapping[str, str]) -> str:
 
 
 def _register(environ: Mapping[str, str]) -> str:
-    state = environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return os.path.join(state, "llmc", "roots")
+    state = environ.get("XDG_STATE_HOME") or ""
+    home = state if os.path.isabs(state) else os.path.expanduser("~/.local/state")
+    return os.path.join(home, "llmc", "roots")

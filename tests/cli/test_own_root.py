@@ -56,9 +56,27 @@ def test_a_worktree_of_the_repository_is_the_repository(user):
 
 
 def test_a_submodule_belongs_to_the_whole(user):
-    inner = make_repository(user.blog / "vendor")
-    user.says(user.blog, "init", "--source", str(user.blog), "--target", str(user.home / "llmc-blog"))
-    assert user.root_of(inner) == str(user.home / "llmc-blog")
+    git = Git(LocalHost())
+    git.run(str(user.blog), "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(user.shop), "vendor")
+    git.run(str(user.blog), "commit", "--quiet", "-m", "Add vendor")
+    user.says(user.blog, "init", "--target", str(user.home / "llmc-blog"))
+    assert user.root_of(user.blog / "vendor") == str(user.home / "llmc-blog")
+
+
+def test_a_repository_that_merely_lies_in_another_one_is_its_own(user):
+    inner = make_repository(user.shop / "inner")
+    said = user.says(inner, "add", "x", "--agent", "demo", check=False)
+    assert said.code == 1
+    assert f"is the root of {user.shop}" in said.err
+
+
+def test_what_only_looks_asks_nothing(user):
+    user.says(user.shop, "add", "adam", "--agent", "demo")
+    for words in (["explain", "adam"], ["undo", "--list"], ["status"], ["events"]):
+        user.says(user.blog, *words)
+    assert f"this is that of {user.shop}" in user.says(user.blog, "status").err
+    assert user.says(user.shop, "status").err == ""
+    assert user.says(user.blog, "patrol", check=False).code == 1
 
 
 def test_settings_written_by_hand_name_the_repository_too(user):
@@ -160,3 +178,16 @@ def test_advice_repeats_the_root_quoted(user):
     said = user.says(user.home, "--root", str(root), "accept", check=False)
     assert f"`llmc --root '{root}' status`" in said.err
     assert f"`llmc --root '{root}' add NAME`" in user.says(user.home, "--root", str(root), "status").out
+
+
+def test_each_of_all_roots_gives_its_own_advice(user):
+    user.says(user.blog, "init", "--target", str(user.home / "other"))
+    shown = user.says(user.home, "status", "--all").out
+    assert f"`llmc --root {user.home / 'other'} up`" in shown
+    assert f"`llmc --root {user.home / 'llmc'} up`" in shown
+
+
+def test_a_relative_state_directory_is_not_made_in_the_repository(user):
+    env = {**NO_ROOT, "XDG_STATE_HOME": "rel/state"}
+    user.llmc.run("init", "--target", str(user.home / "other"), cwd=user.blog, env=env)
+    assert not (user.blog / "rel").exists()

@@ -84,7 +84,10 @@ def test_the_work_becomes_a_branch_of_the_remote(place: Story, remote: Path) -> 
     assert tip(remote, "llmc/adam") == said["commit"]
     assert place.git("rev-parse", "main", cwd=str(place.repository)) == before
     assert place.worker("adam").work is Work.NEEDS_REVIEW
-    place.llmc("pr", "adam", "--message", "Add a, but better")
+    place.llmc("pr", "adam")
+    assert not tip(remote, "llmc/adam-2"), "it was pushed before"
+    place.commit_as("adam", "b.txt", "b\n", "Add b")
+    place.llmc("pr", "adam")
     assert tip(remote, "llmc/adam") == said["commit"]
     assert tip(remote, "llmc/adam-2")
 

@@ -65,7 +65,7 @@ def test_inside_of_tmux_the_client_goes_there_and_comes_back(running: Story, own
         assert in_own(own_tmux, "list-clients") == ""  # nothing is nested
         person.types("\x02d")
         wait_until(lambda: in_own(own_tmux, "list-clients"))
-        wait_until(lambda: "brought you back" in in_own(own_tmux, "capture-pane", "-p", "-t", "mine"))
+        wait_until(lambda: "and is back" in in_own(own_tmux, "capture-pane", "-p", "-t", "mine"))
 
 
 def test_from_one_workers_terminal_to_anothers(story: Story) -> None:

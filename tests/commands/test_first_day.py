@@ -61,6 +61,9 @@ def test_several_workers_are_reset_at_once(place: Story) -> None:
 def test_all_work_that_waits_is_accepted(place: Story) -> None:
     sha = place.commit_as("baker", "b.txt", "b\n", "Add b")
     place.rewrite("baker", work=Work.NEEDS_REVIEW, commit_sha=sha, current_prompt="Add b", turn=Turn.OVER)
+    assert "nobody has reviewed the work of" in place.llmc("accept", "--all", code=1).err
+    for name in ("adam", "baker"):
+        place.llmc("review", name)
     place.llmc("accept", "--all")
     assert sorted(place.subjects()) == ["Add a", "Add b", "first"]
     assert "no work waits" in place.try_llmc("accept", "--all").err
@@ -80,6 +83,23 @@ def test_lines_that_begin_with_a_hash_survive_the_editor(place: Story, tmp_path:
     events = [json.loads(line) for line in place.llmc("logs", "adam", "-n", "100").out.splitlines()]
     assert "# Title" in json.dumps(events) or "# Title" in place.screen("adam")
     assert ">8" not in place.screen("adam")
+
+
+@pytest.mark.parametrize("text", ["- a list item", "-5 degrees"])
+def test_a_text_may_begin_with_a_dash(place: Story, text: str) -> None:
+    assert "is not running" in place.try_llmc("message", "adam", text).err
+
+
+def test_what_was_written_and_could_not_be_sent_is_kept(place: Story, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "all my thoughts" > "$1"\n')
+    editor.chmod(0o755)
+    env = {**os.environ, "EDITOR": str(editor)}
+    code, shown = run_at_terminal([str(PROGRAM), "--root", place.root.path, "message", "adam"], env, tmp_path)
+    assert code == 1
+    kept = shown.partition("what you wrote is kept in ")[2].split()[0]
+    assert Path(kept).read_text() == "all my thoughts\n"
+    Path(kept).unlink()
 
 
 @pytest.fixture
@@ -136,6 +156,17 @@ def test_settings_of_a_worker_that_is_not_there_are_refused(place: Story) -> Non
     assert said.code == 1
     assert "there is no worker 'nobody'" in said.err
     assert Path(place.root.config_file).read_text() == before
+
+
+def test_a_repository_that_is_none_is_refused(place: Story) -> None:
+    before = Path(place.root.config_file).read_text()
+    assert "is not a git repository" in place.llmc("config", "set", "repo.source", "/nowhere", code=1).err
+    assert Path(place.root.config_file).read_text() == before
+
+
+def test_a_mistyped_name_is_not_sent_as_feedback(place: Story) -> None:
+    place.llmc("review", "adam")
+    assert "did you mean adam?" in place.llmc("reject", "adma", code=2).err
 
 
 @pytest.mark.parametrize("form", [[], ["--short"], ["--json"]], ids=["text", "short", "json"])

@@ -132,7 +132,10 @@ def test_review_says_with_whom_it_will_conflict(tmp_path: Path) -> None:
     assert "will conflict with baker in same.txt" in story.llmc("review", "adam").out
 
 
-@pytest.mark.parametrize(("pager", "seen"), [("sed s/added/PAGED/", "PAGED line"), ("no-such-pager", "added line")])
+@pytest.mark.parametrize(
+    ("pager", "seen"),
+    [("sed s/added/PAGED/", "PAGED line"), ("no-such-pager", "added line"), ("cat >&2; false", "added line")],
+)
 def test_at_a_terminal_the_diff_is_coloured_and_paged_as_git_would(story: Story, pager: str, seen: str) -> None:
     (Path(os.environ["PATH"]) / "sed").symlink_to("/bin/sed")
     env = {**os.environ, "GIT_PAGER": pager, "TERM": "xterm"}
@@ -143,3 +146,33 @@ def test_at_a_terminal_the_diff_is_coloured_and_paged_as_git_would(story: Story,
     assert "\x1b[32m+" in shown
     code, shown = run_at_terminal(words, {**env, "NO_COLOR": "1"}, story.place)
     assert "\x1b[" not in shown
+
+
+def test_files_whose_names_look_the_same_are_both_shown(story: Story) -> None:
+    worktree = Path(story.worker("adam").worktree_path)
+    (worktree / "tool\x01.py").write_text("evil\n")
+    story.git("add", "--all", cwd=str(worktree))
+    sha = story.commit_as("adam", "tool\x02.py", "fine\n", "Add tools")
+    story.rewrite("adam", commit_sha=sha)
+    install(story, "code", f'cat "$4" >> {story.place}/opened')
+    story.llmc("review", "adam", "--interface", "vscode")
+    assert {"evil", "fine"} <= set((story.place / "opened").read_text().split())
+
+
+def test_what_is_no_text_cannot_act_on_the_terminal_through_difftastic(story: Story) -> None:
+    worktree = Path(story.worker("adam").worktree_path)
+    (worktree / "b.bin").write_bytes(b"\xff \x1b]0;owned\x07\n")
+    story.git("add", "--all", cwd=str(worktree))
+    sha = story.commit_as("adam", "c.txt", "c\n", "Add b")
+    story.rewrite("adam", commit_sha=sha)
+    install(story, "difft", 'cat "$6/b.bin"')
+    assert "\x1b" not in story.llmc("review", "adam", "--interface", "difftastic").out
+
+
+def test_what_could_not_be_shown_does_not_count_as_reviewed(story: Story) -> None:
+    Path(story.root.path, "run", "review").write_text("in the way")
+    assert story.try_llmc("review", "adam", "--interface", "vscode").code == 0  # code is not installed: a plain diff
+    install(story, "code", "exit 0")
+    story.rewrite("adam", reviewed=None)
+    assert story.try_llmc("review", "adam", "--interface", "vscode").code == 1
+    assert story.worker("adam").reviewed is None

@@ -275,7 +275,7 @@ COMMANDS = (
         ("llmc accept", 'llmc accept baker --message "Add profile page"', "llmc accept adam baker --dry-run"),
         (
             value("names", "WORKER", some_name, "the workers (default: the last reviewed)", nargs="*"),
-            flag("--all", text="all work that waits for review"),
+            flag("--all", text="all work that waits and was reviewed"),
             word("--message", "-m", metavar="M", help="the commit's message"),
             flag("--changed", text="also where the work has changed since its review"),
             value("--tree", "SHA", some_tree, "only this very tree, as `review --json` names it"),
@@ -344,9 +344,10 @@ COMMANDS = (
         "look at every worker now, and repair what was missed",
         ("llmc patrol", "llmc patrol --json"),
         about="The daemon does this by itself once a minute: signals tell it what happens, and this is the safety net.",
-        looks=True,
     ),
-    Command("explain", "why a worker is in its state, and what comes next", ("llmc explain adam",), (WORKER,)),
+    Command(
+        "explain", "why a worker is in its state, and what comes next", ("llmc explain adam",), (WORKER,), looks=True
+    ),
     Command(
         "events",
         "the log of what happened",

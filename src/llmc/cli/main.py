@@ -81,6 +81,8 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     root = find_root(given, os.environ, here())
     document = status_document(root)
     _warn_of_settings(root, given)
+    if not (given or os.environ.get("LLMC_ROOT")):
+        _warn_of_another(root)
     if form == "--json":
         from llmc.cli.json_text import as_json
 
@@ -105,6 +107,14 @@ def _warn_of_settings(root: Root, given: str | None) -> None:
         from llmc.cli.failures import tell
 
         tell(problem, given)
+
+
+def _warn_of_another(root: Root) -> None:
+    from llmc.roots import foreign_source, here
+
+    source = foreign_source(root, here())
+    if source is not None:
+        sys.stderr.write(f"note: the repository around you has no root; this is that of {source}\n")
 
 
 def _quick_pty_answer(argv: Sequence[str]) -> str | None:

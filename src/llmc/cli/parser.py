@@ -140,7 +140,8 @@ class CommandParser(Parser):
             if word == "--":
                 return [*flags, *others, word, *words]
             action = self._option_string_actions.get(word.partition("=")[0])
-            (flags if word.startswith("-") and word != "-" else others).append(word)
+            is_flag = action is not None or (word.startswith("-") and word != "-" and " " not in word)
+            (flags if is_flag else others).append(word)
             if action is not None and action.nargs is None and "=" not in word and words:
                 flags.append(words.pop(0))
         return [*flags, *others]

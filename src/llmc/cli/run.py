@@ -41,7 +41,8 @@ def run(argv: list[str]) -> int:
 def _root_to_name(args: Namespace) -> str | None:
     from llmc.cli.own_words import QUOTE_OTHERS
 
-    return None if args.verb in QUOTE_OTHERS else args.root
+    names_its_own = args.verb == "status" and args.all
+    return None if names_its_own or args.verb in QUOTE_OTHERS else args.root
 
 
 def _command_first(argv: list[str]) -> list[str]:
@@ -92,8 +93,8 @@ def _result(args: Namespace) -> Result:
 
 
 def _changes_something(args: Namespace) -> bool:
-    if args.verb.startswith("pty_"):
-        return False  # terminals belong to no repository
+    if args.verb.startswith("pty_") or _has(args, "list") or _has(args, "dry_run"):
+        return False  # terminals belong to no repository, and these only look
     return not args.looks or _has(args, "repair") or _has(args, "rebuild") or getattr(args, "action", "") == "set"
 
 

@@ -50,8 +50,14 @@ def _waiting(site: Site, args: Namespace) -> list[str]:
     if args.names:
         raise InvalidUsageError("workers are named, and all of them", "give either names or --all")
     waiting = [worker for worker in site.ledger.load().workers.values() if worker.work is Work.NEEDS_REVIEW]
+    unseen = [worker.name for worker in waiting if worker.reviewed is None]
     if not waiting:
         raise LlmcError("no work waits for review", "see `llmc status`")
+    if unseen:
+        raise LlmcError(
+            f"nobody has reviewed the work of {', '.join(unseen)}; nothing was merged",
+            f"look at it first (`llmc review {unseen[0]}`), or name whom you accept all the same",
+        )
     return [worker.name for worker in waiting]
 
 

@@ -67,4 +67,4 @@ def _left_for_it(app: App, site: Site, outer: Tmux, client: str, args: Namespace
     session = ask(outer, "display-message", "-p", "-t", app.environ.get("TMUX_PANE", ""), "#{session_id}").strip()
     back = shlex.join(["tmux", "-S", outer.socket, "attach-session", "-t", session])
     ask(outer, "detach-client", "-t", client, "-E", f"{there}; exec {back}")
-    return Result(f"attached to {args.worker}; leaving it brought you back here")
+    return Result(f"your terminal went to {args.worker} and is back")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import Namespace
 
 from llmc.agents.packs import broken_packs
@@ -13,6 +14,7 @@ from llmc.config.load import load_config
 from llmc.config.settings import Config, find_option
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.root import Root
+from llmc.roots import repository_of
 from llmc.store.config_file import all_values, get_value, set_value
 from llmc.store.state_file import StateFile
 
@@ -71,6 +73,8 @@ def _what_holds(key: str) -> str:
 
 def _set(root: Root, key: str, text: str) -> Result:
     _require_worker(root, key)
+    if key == "repo.source" and repository_of(os.path.expanduser(text)) is None:
+        raise LlmcError(f"{text} is not a git repository", "give the path of one; nothing was changed")
     before = get_value(root.config_file, key)
     value = set_value(root.config_file, key, text)
     said = f"{key} = {json.dumps(value, ensure_ascii=False)}"

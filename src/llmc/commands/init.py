@@ -96,7 +96,7 @@ def _own_target(app: App, source: str) -> str:
     if app.console.agrees(f"{usual.path} is the root of {source_of(usual)}. Make one for {source} in {proposed}?"):
         return proposed
     raise LlmcError(
-        f"{usual.path} is the root of another repository, {source_of(usual)}",
+        f"{usual.path} is the root of {source_of(usual) or 'a repository that its settings do not tell'}",
         f"give this one a root of its own: `llmc init --target {proposed}`",
     )
 

@@ -13,7 +13,7 @@ from llmc.errors import LlmcError
 from llmc.git.copying import bring_objects
 from llmc.git.publishing import Forge, branch_of, forge_of, push, remotes
 from llmc.model import Worker
-from llmc.perform.accept import commit_of_work
+from llmc.perform.accept import NotMergedError, commit_of_work
 from llmc.site import Site
 from llmc.values import Value
 
@@ -26,7 +26,7 @@ def run(app: App, args: Namespace) -> Result:
     remote = _remote(site, args.remote)
     with acting_for(site, args.worker) as worker:
         tip = newest_tip(site)
-        made, message = commit_of_work(site, worker, tip, MergeWork(args.message, args.changed))
+        made, message = _commit(site, worker, tip, MergeWork(args.message, args.changed))
         branch = _push(site, worker, remote, made)
         site.ledger.note(worker.name, site.now(), KIND, f"{branch} at {made[:12]} pushed to {remote}")
     title, _, body = message.partition("\n")
@@ -44,16 +44,35 @@ def _remote(site: Site, wanted: str | None) -> str:
     return chosen
 
 
+def _commit(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> tuple[str, str]:
+    """What accept would not merge is not pushed either."""
+    try:
+        return commit_of_work(site, worker, tip, wanted)
+    except NotMergedError as refused:
+        what = refused.what.replace("accept needs", "a pull request needs").replace("was merged", "was pushed")
+        raise LlmcError(what, refused.hint.replace("`llmc accept ", "`llmc pr ")) from None
+
+
 def _push(site: Site, worker: Worker, remote: str, made: str) -> str:
     """A branch of that name with other commits is somebody's: the next name is taken then."""
     source, name = site.config.repo.source, f"llmc/{worker.name}"
     bring_objects(site.git, source, site.root.path, made, made)
+    site.progress(f"pushing to {remote}")
     number = 1
-    while (there := branch_of(site.git, source, remote, name)) is not None and there != made:
+    while (there := branch_of(site.git, source, remote, name)) is not None:
+        if _same(site, there, made):
+            return name  # it was pushed before, and only the request may be missing
         number += 1
         name = f"llmc/{worker.name}-{number}"
     push(site.git, source, remote, made, name)
     return name
+
+
+def _same(site: Site, there: str, made: str) -> bool:
+    """The same content on the same commit, whenever it was committed."""
+    names = [f"{commit}{part}" for part in ("^{tree}", "~1^{commit}") for commit in (there, made)]
+    tree, own_tree, onto, own_onto = site.git.objects(site.config.repo.source, *names)
+    return tree is not None and (tree, onto) == (own_tree, own_onto)
 
 
 class Opened(Value):
@@ -82,4 +101,17 @@ def _program(forge: Forge, base: str, branch: str, title: str, body: str) -> tup
     if forge.is_gitlab:
         branches = ["--source-branch", branch, "--target-branch", base]
         return "glab", ["mr", "create", *branches, "--title", title, "--description", body, "--yes"]
-    return "gh", ["pr", "create", "--head", branch, "--base", base, "--title", title, "--body", body]
+    return "gh", [
+        "pr",
+        "create",
+        "--head",
+        branch,
+        "--base",
+        base,
+        "--title",
+        title,
+        "--body",
+        body,
+        "--repo",
+        f"{forge.host}/{forge.path}",
+    ]

@@ -10,6 +10,7 @@ from llmc.commands.shared.receipts import receipt_of, receipt_result
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import text_from
 from llmc.commands.shared.which_workers import reviewed_or_named
+from llmc.config.suggest import nearest_word
 from llmc.core.delivery.texts import check_text
 from llmc.core.display import plain
 from llmc.core.lifecycle import events as ev
@@ -51,4 +52,9 @@ def _worker_and_words(site: Site, words: list[str], file: str | None) -> tuple[s
         return words[0], words[1]
     if len(words) == 1 and (words[0] in workers or file is not None):
         return words[0], None
+    meant = nearest_word(words[0], workers) if words and " " not in words[0] else None
+    if meant is not None:
+        raise InvalidUsageError(
+            f"there is no worker {words[0]!r}, and one word is little feedback", f"did you mean {meant}? Else say more"
+        )
     return None, words[0] if words else None

@@ -34,12 +34,12 @@ def run(app: App, args: Namespace) -> Result:
         # Exactly what is noted here is shown, also if the agent commits in this very moment.
         base, commit = span = work_span(site, worker) or ("", "")
         tree = require_object(site.git, site.root.path, commit, "tree") if commit else ""
+        shown = show_work(app, site, worker, span, args.interface)
         site.ledger.apply(name, ev.ReviewOpened(site.now(), commit, tree, base))
         keep_reviewed(site.git, site.root.path, name, commit)
         site.ledger.remember_reviewed(name)
         worker = site.worker(name)
         head = review_head(site, worker, span, tip, app.console.paint)
-    shown = show_work(app, site, worker, span, args.interface)
     title = app.console.paint("strong", plain(f"{name}: {first_line(worker.current_prompt or 'work without a task')}"))
     after = f'accept it with `llmc accept {name}`, send it back with `llmc reject {name} "..."`'
     told = [with_root(line, app.given_root) for line in (*map(plain, notes), *head, plain(shown.note))]

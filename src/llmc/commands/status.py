@@ -190,8 +190,11 @@ def _answer(app: App, roots: list[Root], args: Namespace) -> tuple[str, dict[str
     if not args.all:
         document = status_document(roots[0])
         return _shown(app, document, args), document
+    from llmc.root import with_root
+
     documents = [_document_or_error(root) for root in roots]
-    shown = (each["error"] if "error" in each else _shown(app, each, args) for each in documents)
+    texts = [each["error"] if "error" in each else _shown(app, each, args) for each in documents]
+    shown = (with_root(text, each["root"]) for text, each in zip(texts, documents, strict=True))
     return ("\n" if args.short else "\n\n").join(shown), {"schema": 1, "roots": documents}
 
 

@@ -26,7 +26,10 @@ def push(git: Git, source: str, remote: str, commit: str, branch: str) -> None:
         source, "push", "--quiet", "--no-follow-tags", remote, f"{commit}:{HEADS}{branch}", check=False, timeout=LONG
     )
     if not done.ok:
-        last = next((line for line in reversed(done.complaint.splitlines()) if line.strip()), "git says nothing")
+        lines = [line.strip() for line in done.complaint.splitlines() if line.strip()]
+        last = next(
+            (line for line in lines if "rejected]" in line or line.startswith("fatal:")), (lines or ["no words"])[0]
+        )
         raise PushRefusedError(
             f"{branch} was not pushed to {remote}: {last}",
             f"look at it with `git -C {source} fetch {remote}`, then push it yourself",

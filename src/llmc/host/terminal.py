@@ -8,9 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from llmc.errors import LlmcError
 
-NO_PROGRAM = (126, 127)
-"""What a shell answers where it finds no program that it may run."""
-
 
 def run_in_terminal(argv: Sequence[str], *, cwd: str | None = None, env: Mapping[str, str] | None = None) -> int:
     """Runs a program on the person's terminal and waits for it."""
@@ -21,10 +18,10 @@ def run_in_terminal(argv: Sequence[str], *, cwd: str | None = None, env: Mapping
 
 
 def page(text: str, pager: str) -> bool:
-    """Shows it as git would, colours included; False when there is no such program."""
+    """Shows it as git would, colours included; False when there is no such program, or it fails."""
     env = {"LESS": "FRX", "LV": "-c", **os.environ}
     words = text.encode("utf-8", "backslashreplace") + b"\n"
-    return subprocess.run(["sh", "-c", pager], input=words, env=env, check=False).returncode not in NO_PROGRAM
+    return subprocess.run(["sh", "-c", pager], input=words, env=env, check=False).returncode == 0
 
 
 def become(argv: Sequence[str], env: Mapping[str, str]) -> None:

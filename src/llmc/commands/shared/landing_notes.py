@@ -44,6 +44,7 @@ def landing_notes(site: Site, worker: Worker, left_out: tuple[str, ...], sha: st
     notes = (repo.validate, _hooks(site), left_out)
     if not repo.push:
         return LandingNotes(*notes)
+    site.progress(f"it has landed; pushing {repo.branch} to {repo.push}")
     try:
         push(site.git, repo.source, repo.push, sha, repo.branch)
     except LlmcError as refused:

@@ -27,6 +27,10 @@ def receipt_of(settled: Settled) -> Receipt:
 
 
 def receipt_result(receipt: Receipt, worker: str) -> Result:
+    if receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
+        from llmc.commands.shared.text_input import forget_drafts  # a rebase does not wait for it
+
+        forget_drafts()
     data = {**asdict(receipt), "worker": worker}
     proof = f", proof: {receipt.proof.value}" if receipt.proof.value != "none" else ""
     why = f": {receipt.reason}" if receipt.reason else ""

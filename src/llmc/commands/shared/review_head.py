@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from llmc.commands.shared.known_conflicts import look_now, seen_by_daemon
+from llmc.commands.shared.losses import find_loss
 from llmc.core.display import one_line, plain, some
 from llmc.core.landing.commit_message import first_line
 from llmc.core.landing.plan import Obstacle
@@ -33,7 +35,7 @@ def review_head(site: Site, worker: Worker, span: tuple[str, str], tip: str, pai
         "checks": [_checks(site)],
     }
     lines = fact_lines(facts, paint)
-    warnings = [*_in_the_way(site, worker, tip), *_to_come(site, worker)]
+    warnings = [*_in_the_way(site, worker, tip), *_only_there(site, worker), *_to_come(site, worker)]
     return [*lines, *(paint("waits", plain(f"! {each}")) for each in warnings)]
 
 
@@ -71,6 +73,14 @@ def _in_the_way(site: Site, worker: Worker, tip: str) -> list[str]:
     except LlmcError as refused:
         found = refused
     return [f"accept would refuse it now: {found.what}; {found.hint}"] if found is not None else []
+
+
+def _only_there(site: Site, worker: Worker) -> list[str]:
+    """Commits of a submodule that the landed work would name, and that nobody else has."""
+    with suppress(LlmcError):
+        found = find_loss(site, worker).not_kept
+        return [f"only in its worktree, and not part of what lands: {found}"] if found else []
+    return []
 
 
 def _to_come(site: Site, worker: Worker) -> list[str]:

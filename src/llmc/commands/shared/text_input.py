@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shlex
@@ -65,8 +66,27 @@ def _from_editor(environ: Mapping[str, str]) -> str:
             raise LlmcError(f"{editor[0]} ended with a failure", "nothing was sent")
         written = _from_file(name)
     finally:
+        _drafts.append(name)
+    text = written.partition(SCISSORS)[0].strip()
+    if not text:
+        forget_drafts()
+    return text
+
+
+_drafts: list[str] = []
+
+
+@atexit.register
+def _tell_of_drafts() -> None:
+    for name in _drafts:
+        sys.stderr.write(f"what you wrote is kept in {name}\n")
+
+
+def forget_drafts() -> None:
+    """The agent has the text, or there was none."""
+    for name in _drafts:
         Path(name).unlink(missing_ok=True)
-    return written.partition(SCISSORS)[0].strip()
+    _drafts.clear()
 
 
 def editor_words(environ: Mapping[str, str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
 from pathlib import Path
@@ -62,11 +63,10 @@ def _difftastic(app: App, site: Site, worker: Worker, span: Span) -> ShownWork |
 
 
 def _harmless(content: bytes) -> bytes:
-    """Of text; what is none is only compared."""
-    try:
-        return plain(content.decode("utf-8")).encode() if b"\0" not in content else content
-    except UnicodeDecodeError:
-        return content
+    """Whatever it is, a program may take it for text and print it; what is no text is compared by its hash."""
+    if b"\0" in content:
+        return f"binary content {hashlib.sha256(content).hexdigest()}\n".encode()
+    return plain(content.decode("utf-8", "replace")).encode()
 
 
 def _delta(app: App, site: Site, worker: Worker, span: Span) -> ShownWork | None:

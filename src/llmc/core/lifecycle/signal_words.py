@@ -66,12 +66,10 @@ NOT_SAID_ALONE = frozenset(
     ("command.answer", "git.conflict", "git.conflicts_changed", "hook.activity", "hook.prompt", "ports", "setup")
 )
 """Their detail is a bare name or word."""
-SAYS_NOTHING = frozenset(("delivery",))
-"""Their detail is for `llmc explain`."""
 
 
 def reason(signal: str, detail: str) -> str:
     words = SIGNAL_WORDS.get(signal, signal)
-    if not detail or signal in SAYS_NOTHING:
+    if not detail or (signal == "delivery" and detail.startswith("proof: ")):
         return words
     return f"{words}: {detail}" if signal in NOT_SAID_ALONE else detail
