@@ -63,6 +63,11 @@ def test_lines_fit_with_and_without_colours():
         assert all(COLOUR.search(line) for line in painted)
 
 
+def test_a_long_name_leaves_room_for_the_reason():
+    shown = status_text(document(worker("a-name-of-thirty-eight-characters-long", "needs_input")), 80)
+    assert "has read" in shown
+
+
 def test_nothing_of_others_reaches_the_terminal_raw():
     evil = "\x1b]0;owned\x07\x1b[2J"
     told = worker(current_prompt=evil, evidence={"signal": "x", "detail": evil}, troubles=[{"what": evil, "do": evil}])

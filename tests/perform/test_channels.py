@@ -57,6 +57,12 @@ def test_it_says_who_why_and_what_is_asked_without_anything_harmful():
     assert plain_notice("adam", "error", "adam: it \x1b[1mfailed").text == "adam it \ufffd[1mfailed"
 
 
+def test_what_to_type_is_what_is_asked():
+    notice = plain_notice("adam", "needs_input", "adam waits for you: it asks: which?; `llmc answer adam yes`")
+    assert (notice.why, notice.asked) == ("waits for you: it asks: which?", "`llmc answer adam yes`")
+    assert notice.text == "adam waits for you: it asks: which?; `llmc answer adam yes`"
+
+
 def test_the_command_gets_the_words_and_none_of_them_is_run(tmp_path, heard):
     said = tmp_path / "said"
     line = (

@@ -55,6 +55,7 @@ def notice_of(who: str, said: Assessment) -> Notice:
 
 
 def plain_notice(who: str, kind: str, text: str) -> Notice:
-    """A text that names whom it is about already."""
+    """A text that names whom it is about already, and perhaps ends with what to type."""
     line = one_line(text, 2 * LONGEST)
-    return Notice(who, kind, line.removeprefix(f"{who}:").removeprefix(who).strip())
+    why, advised, words = line.removeprefix(f"{who}:").removeprefix(who).strip().partition("; `llmc ")
+    return Notice(who, kind, why, f"`llmc {words}" if advised else "")

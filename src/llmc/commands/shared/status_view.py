@@ -32,6 +32,8 @@ MEANING = {
 }
 STATUS_WIDTH = 12
 """Of `needs_review`: the columns stay where they are when a status changes."""
+MOST_OF_NAME = 12
+"""Where the terminal is narrow: who has a long name has a task and a reason, too."""
 PROMPT_WIDTH = 44
 LEAST_PROMPT_WIDTH = 20
 WHY_WIDTH = 100
@@ -86,6 +88,7 @@ def _table(rows: list[tuple[str, ...]], columns: int | None, paint: Paint) -> li
     name, status, task, why = (max(len(row[cell]) for row in [HEADER, *rows]) for cell in (0, 1, 3, 5))
     status = max(status, STATUS_WIDTH)
     if columns is not None:
+        name = min(name, max(MOST_OF_NAME, columns // 4))
         room = columns - (name + 2 + status + 1 + 6 + 1 + 1 + 4 + 2)
         task = max(min(task, room - why), min(task, LEAST_PROMPT_WIDTH))
         why = max(room - task, 1)
