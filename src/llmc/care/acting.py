@@ -10,7 +10,7 @@ from llmc.core.lifecycle.effects import CheckResolution
 from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.errors import LlmcError
 from llmc.git.clone import same_or_fetched
-from llmc.model import Session, Work, Worker
+from llmc.model import Session, Turn, Work, Worker
 from llmc.perform.steps import settle
 from llmc.site import Site
 
@@ -64,7 +64,9 @@ def wait_until_settled(site: Site, name: str) -> Worker:
         while True:
             catch_up_if_free(site, name, finish=True)
             worker = site.worker(name)
-            busy = worker.work in (Work.WORKING, Work.REJECTED, Work.REBASING) and worker.session is Session.UP
+            at_work = worker.work in (Work.WORKING, Work.REJECTED, Work.REBASING)
+            talks = worker.work is Work.IDLE and worker.turn is Turn.OPEN  # about a message that is no task
+            busy = (at_work or talks) and worker.session is Session.UP
             if not busy and not worker.pending:
                 return worker
             wait_for_change(watch, WAIT_SECS)

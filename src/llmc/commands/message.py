@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for, wait_until_settled
-from llmc.commands.shared.receipts import receipt_of, receipt_result
+from llmc.commands.shared.receipts import came_of, receipt_of, receipt_result
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import text_from
 from llmc.core.lifecycle import events as ev
@@ -22,5 +22,5 @@ def run(app: App, args: Namespace) -> Result:
     result = receipt_result(receipt, args.worker)
     if args.wait and result.exit_code == 0:
         worker = wait_until_settled(site, args.worker)
-        return Result(f"{result.text}\n{worker.name}: {worker.status} ({worker.evidence.detail})", result.data)
+        return Result(f"{result.text}\n{came_of(worker)}", result.data)
     return result

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip, wait_until_settled
-from llmc.commands.shared.receipts import receipt_of, receipt_result
+from llmc.commands.shared.receipts import came_of, receipt_of, receipt_result
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import from_template, text_from
 from llmc.core.lifecycle import events as ev
@@ -28,7 +28,7 @@ def run(app: App, args: Namespace) -> Result:
     result = receipt_result(receipt, name)
     if args.wait and receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
         worker = wait_until_settled(site, name)
-        return Result(f"{result.text}\n{name}: {worker.status} ({worker.evidence.detail})", result.data)
+        return Result(f"{result.text}\n{came_of(worker)}", result.data)
     return result
 
 

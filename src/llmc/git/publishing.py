@@ -9,6 +9,7 @@ from llmc.git.repository import HEADS
 from llmc.git.runner import LONG, Git
 from llmc.values import Value
 
+PUSH_SECS = 600.0
 _ADDRESS = re.compile(r"(?:[a-z+]+://)?(?:[^@/]+@)?(?P<host>[^:/]+)(?::\d+/|[:/])(?P<path>.+?)(?:\.git)?/?")
 
 
@@ -22,18 +23,20 @@ def remotes(git: Git, source: str) -> list[str]:
 
 def push(git: Git, source: str, remote: str, commit: str, branch: str) -> None:
     """The commit as that branch of the remote, if what is there leads to it."""
-    done = git.run(
-        source, "push", "--quiet", "--no-follow-tags", remote, f"{commit}:{HEADS}{branch}", check=False, timeout=LONG
-    )
+    target = f"{commit}:{HEADS}{branch}"
+    done = git.run(source, "push", "--quiet", "--no-follow-tags", remote, target, check=False, timeout=PUSH_SECS)
     if not done.ok:
-        lines = [line.strip() for line in done.complaint.splitlines() if line.strip()]
-        last = next(
-            (line for line in lines if "rejected]" in line or line.startswith("fatal:")), (lines or ["no words"])[0]
-        )
         raise PushRefusedError(
-            f"{branch} was not pushed to {remote}: {last}",
+            f"{branch} was not pushed to {remote}: {_reason(done.complaint)}",
             f"look at it with `git -C {source} fetch {remote}`, then push it yourself",
         )
+
+
+def _reason(complaint: str) -> str:
+    """Of all that git says about a push, the line that says why."""
+    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
+    telling = (line for line in lines if "rejected]" in line or line.startswith("fatal:"))
+    return next(telling, lines[0] if lines else "git says nothing")
 
 
 def branch_of(git: Git, source: str, remote: str, branch: str) -> str | None:

@@ -49,6 +49,9 @@ def landing_notes(site: Site, worker: Worker, left_out: tuple[str, ...], sha: st
         push(site.git, repo.source, repo.push, sha, repo.branch)
     except LlmcError as refused:
         return LandingNotes(*notes, push_error=f"{refused.what}; {refused.hint}")
+    except KeyboardInterrupt:  # the work has landed, and the person should know
+        by_hand = f"git -C {repo.source} push {repo.push} {repo.branch}"
+        return LandingNotes(*notes, push_error=f"interrupted; `{by_hand}` does it")
     return LandingNotes(*notes, pushed=repo.push)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from llmc.commands.shared.result import Result
+from llmc.core.lifecycle.signal_words import reason
 from llmc.errors import LlmcError
-from llmc.model import Outcome, Receipt
+from llmc.model import Outcome, Receipt, Worker
 from llmc.perform.steps import Settled
 
 EXIT_CODES = {Outcome.DELIVERED: 0, Outcome.QUEUED: 0, Outcome.UNDELIVERED: 1, Outcome.UNKNOWN: 4}
@@ -36,6 +37,11 @@ def receipt_result(receipt: Receipt, worker: str) -> Result:
     why = f": {receipt.reason}" if receipt.reason else ""
     text = f"{worker}: {receipt.outcome.value}{why} ({receipt.bytes} bytes, {receipt.elapsed_ms} ms{proof})"
     return Result(text, data, EXIT_CODES[receipt.outcome])
+
+
+def came_of(worker: Worker) -> str:
+    """Of whom somebody has waited for."""
+    return f"{worker.name}: {worker.status} ({reason(worker.evidence.signal, worker.evidence.detail)})"
 
 
 def notes_of(settled: Settled) -> list[str]:
