@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,7 +61,7 @@ def test_inside_of_tmux_the_client_goes_there_and_comes_back(running: Story, own
     env["TMUX_TMPDIR"] = os.environ["TMUX_TMPDIR"]
     with Person(["tmux", "-S", own_tmux, "attach-session", "-t", "mine"], env) as person:
         wait_until(lambda: in_own(own_tmux, "list-clients"))
-        in_own(own_tmux, "send-keys", "-t", "mine", " ".join(attach(running, *how)), "Enter")
+        in_own(own_tmux, "send-keys", "-t", "mine", shlex.join(attach(running, *how)), "Enter")
         wait_until(lambda: b"leaves" in person.shown)
         assert in_own(own_tmux, "list-clients") == ""  # nothing is nested
         person.types("\x02d")
