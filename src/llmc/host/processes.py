@@ -91,6 +91,11 @@ def started_at(pid: int) -> float:
         return 0.0
 
 
+def name_of(pid: int) -> str:
+    """The system's own name for the program: tmux cuts one whose path has a space in it."""
+    return _told(pid, "comm").strip()
+
+
 def script_of(pid: int) -> str:
     """The name of the file that an interpreter runs, without its ending; empty where nobody can tell."""
     try:

@@ -18,7 +18,7 @@ from llmc.core.screen.classify import Pack
 from llmc.core.screen.fusion import QUIET_AFTER_SECS
 from llmc.core.screen.screen import Screen, screen_of
 from llmc.errors import LlmcError
-from llmc.host.processes import foreground_of, script_of
+from llmc.host.processes import foreground_of, name_of, script_of
 from llmc.model import Worker
 from llmc.observe.session_file import read_session_file
 from llmc.observe.transcript import read_transcript
@@ -147,9 +147,10 @@ def _pack_of(root: Root, chosen: str, pane: Pane) -> Pack:
 
 def _program(root: Root, pane: Pane) -> str:
     """What an interpreter runs, where there is a pack for that: many CLIs are a script, and tmux shows only `node`."""
-    if pane.command not in INTERPRETERS:
+    pid = foreground_of(pane.pid) or pane.pid
+    if pane.command not in INTERPRETERS and name_of(pid) not in INTERPRETERS:
         return pane.command
-    script = script_of(foreground_of(pane.pid) or pane.pid)
+    script = script_of(pid)
     is_known = bool(script) and _pack_name(script, root.packs, packs_stamp(root.packs)) != SHELL
     return script if is_known else pane.command
 
