@@ -182,6 +182,19 @@ def test_status_says_on_stderr_that_the_settings_are_broken(place: Story, form: 
     assert place.llmc("status", *form).err == ""
 
 
+def test_what_status_notes_is_not_written_through_a_link(place: Story, tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.write_text("precious")
+    mark = Path(place.root.path, "run", "settings-right")
+    mark.unlink(missing_ok=True)
+    mark.symlink_to(theirs)
+    place.llmc("status")
+    assert theirs.read_text() == "precious"
+    mark.unlink()
+    os.mkfifo(mark)
+    assert "adam" in place.llmc("status").out
+
+
 def test_declining_a_repair_does_not_say_that_there_was_nothing(place: Story) -> None:
     Path(place.root.path, "state.json").write_text("{")
     words = [str(PROGRAM), "--root", place.root.path, "doctor", "--repair"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -169,10 +170,18 @@ def test_what_is_no_text_cannot_act_on_the_terminal_through_difftastic(story: St
     assert "\x1b" not in story.llmc("review", "adam", "--interface", "difftastic").out
 
 
-def test_what_could_not_be_shown_does_not_count_as_reviewed(story: Story) -> None:
-    Path(story.root.path, "run", "review").write_text("in the way")
-    assert story.try_llmc("review", "adam", "--interface", "vscode").code == 0  # code is not installed: a plain diff
+def test_what_could_not_be_shown_does_not_count_as_reviewed(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     install(story, "code", "exit 0")
-    story.rewrite("adam", reviewed=None)
+    monkeypatch.setattr(tempfile, "tempdir", str(story.place / "nowhere"))
     assert story.try_llmc("review", "adam", "--interface", "vscode").code == 1
     assert story.worker("adam").reviewed is None
+
+
+def test_a_link_in_the_root_leads_no_review_to_files_of_others(story: Story) -> None:
+    theirs = story.place / "theirs" / "adam"
+    theirs.mkdir(parents=True)
+    (theirs / "precious").write_text("x")
+    Path(story.root.path, "run", "review").symlink_to(theirs.parent)
+    install(story, "code", "exit 0")
+    story.llmc("review", "adam", "--interface", "vscode")
+    assert (theirs / "precious").exists()

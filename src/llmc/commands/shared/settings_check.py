@@ -13,6 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from llmc.root import Root
 
+UNTRUSTED = os.O_NOFOLLOW | os.O_NONBLOCK
+"""Agents can put a link or a pipe there: nothing is written through the one, and nobody waits for the other."""
+
 
 def settings_problem(root: Root) -> LlmcError | None:
     try:
@@ -29,7 +32,8 @@ def settings_problem(root: Root) -> LlmcError | None:
     except LlmcError as wrong:
         return wrong
     try:
-        with open(root.settings_mark, "w", encoding="utf-8") as file:
+        fd = os.open(root.settings_mark, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | UNTRUSTED, 0o600)
+        with open(fd, "w", encoding="utf-8") as file:
             file.write(mark)
     except OSError:
         pass  # it is read again next time
@@ -38,7 +42,7 @@ def settings_problem(root: Root) -> LlmcError | None:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(os.open(path, os.O_RDONLY | UNTRUSTED), encoding="utf-8") as file:
             return file.read()
     except (OSError, ValueError):
         return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -77,9 +76,7 @@ def _delta(app: App, site: Site, worker: Worker, span: Span) -> ShownWork | None
 
 def _vscode(app: App, site: Site, worker: Worker, span: Span) -> ShownWork | None:
     """Each file beside what it was before, as it is in the commit; the editor may read them for as long as it likes."""
-    place = Path(site.root.inside("run", "review", worker.name))
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
+    place = Path(tempfile.mkdtemp(prefix="llmc-review-"))
     paths = write_both_sides(site.git, site.root.path, span, place)
     for at, path in enumerate(paths[:MOST_TABS]):
         sides = [place / side / path for side in ("before", "after")]
