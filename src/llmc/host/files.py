@@ -122,6 +122,16 @@ def open_own(path: Path | str, flags: int) -> int:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
 
 
+def open_to_read(path: Path | str) -> int | None:
+    """None when there is no file of that name, or none of its own."""
+    try:
+        return open_regular(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise disk_error(path, error) from error
+
+
 def open_regular(path: Path | str, flags: int) -> int | None:
     """None when what has this name is no file of its own."""
     try:

@@ -16,7 +16,7 @@ from typing import Self
 
 from llmc.errors import LlmcError
 from llmc.host import try_lock
-from llmc.host.files import disk_error, disk_errors, leads_to, open_own, open_regular, read_own
+from llmc.host.files import disk_errors, leads_to, open_own, open_to_read, read_own
 from llmc.host.processes import exists
 from llmc.values import Value
 
@@ -131,12 +131,7 @@ class FileLock:
 
 def is_held(path: Path | str) -> Holder | None:
     """Who holds the lock now; None when nobody does."""
-    try:
-        fd = open_regular(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise disk_error(path, error) from error
+    fd = open_to_read(path)
     if fd is None:
         return None
     try:

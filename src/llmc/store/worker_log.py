@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from llmc.errors import LlmcError
 from llmc.host import try_lock
-from llmc.host.files import disk_error, disk_errors, leads_to, open_own, open_regular
+from llmc.host.files import disk_errors, leads_to, open_own, open_to_read
 from llmc.model import Json
 
 ROTATION_SECONDS = 1.0
@@ -186,12 +186,7 @@ def _write_lines(fd: int, lines: bytes) -> int:
 
 
 def _open(path: Path) -> BinaryIO | None:
-    try:
-        fd = open_regular(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise disk_error(path, error) from error
+    fd = open_to_read(path)
     return open(fd, "rb") if fd is not None else None
 
 
