@@ -14,6 +14,7 @@ from llmc.host.processes import (
     exists,
     family,
     is_running,
+    marked_processes,
     remind_of_children,
     script_of,
     started_at,
@@ -198,3 +199,22 @@ def test_a_reminder_to_nobody_is_no_failure(spawn):
     process.wait()
     remind_of_children(process.pid)
     assert not is_running(process.pid)
+
+
+RESTLESS = """import os, sys
+if not os.path.exists(sys.argv[1]):
+    os.execv(sys.executable, [sys.executable, "-S", "-c", sys.argv[2], *sys.argv[1:]])
+"""
+
+
+@pytest.mark.lesson(36, "a process tree is ended whole, adopted children included")
+def test_a_marked_process_is_found_while_it_starts_another_program(spawn, tmp_path):
+    """The kernel has neither its variables nor its words in that moment; 2 of 100 looks came upon it."""
+    enough = tmp_path / "enough"
+    variables = {**os.environ, "LLMC_MARK_OF_A_TEST": str(enough)}
+    process = spawn(sys.executable, "-S", "-c", RESTLESS, str(enough), RESTLESS, env=variables)
+    wait_until(lambda: marked_processes(LLMC_MARK_OF_A_TEST=str(enough)))
+    looks = [len(marked_processes(LLMC_MARK_OF_A_TEST=str(enough))) for _ in range(1000)]
+    enough.touch()
+    assert process.wait(20) == 0
+    assert set(looks) == {1}

@@ -23,3 +23,9 @@ def test_nobody_there_and_nobody_answering_are_told_without_the_address():
     with pytest.raises(NoAnswerError) as absent:
         post_json("http://127.0.0.1:9/secret", {}, headers={}, timeout=5)
     assert all("secret" not in error.value.what for error in (silent, absent))
+
+
+@pytest.mark.parametrize("status", [200, 429])
+def test_an_answer_that_breaks_off_is_none(status):
+    with endpoint(Answer(status, b"later", breaks_off=True)) as place, pytest.raises(NoAnswerError):
+        post_json(place.address, {}, headers={}, timeout=0.2)

@@ -17,6 +17,11 @@ class ProgramMissingError(LlmcError):
 class ProgramHungError(LlmcError):
     """The program did not end in time and was ended."""
 
+    def __init__(self, what: str, hint: str = "", out: bytes = b"") -> None:
+        super().__init__(what, hint)
+        self.out = out
+        """What it had said until then."""
+
 
 class Completed(Value):
     """A finished process. `code` is negative for a signal, as Python has it."""
@@ -79,9 +84,9 @@ class Host(Protocol):
     ) -> Completed:
         """As `run`, but over when the program's own process is, whoever holds its output open, or when we leave.
 
-        What it has left running in its process group is ended. `out` is the end of all that it said until then, which
-        also goes to `output`, open for reading and writing; of a flood, only the latest is kept there. `heard` is told
-        the last line every now and then.
+        What it has left running in its process group is ended. `out` is the beginning and the end of what it said
+        until then. All of it goes to `output`, open for reading and writing; of a flood, only the latest is kept there.
+        `heard` is told the last line every now and then.
         """
 
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> Talk:

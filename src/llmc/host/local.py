@@ -12,8 +12,8 @@ import termios
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from fcntl import F_GETFL, F_SETFL, fcntl, ioctl
+from contextlib import contextmanager, suppress
+from fcntl import ioctl
 from pathlib import Path
 from typing import IO
 
@@ -23,13 +23,15 @@ from llmc.host.base import Completed, ProgramHungError, ProgramMissingError, Tal
 from llmc.host.files import write_atomically
 from llmc.host.processes import descendants, end_all, family, kill
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from llmc.host.program_output import ProgramOutput
+
 ANSWERS_WITHIN_SECS = 10.0
 LEAVES_WITHIN_SECS = 2.0
 HEARD_SECS = 0.5
 PAUSE_SECS = 0.001
 PIPES_CLOSE_WITHIN_SECS = 1.0
-MOST_OUTPUT = 16 << 20
-OUTPUT_KEPT = 1 << 18
 REMOVED_WITHIN_SECS = 1800.0
 
 
@@ -60,17 +62,17 @@ class LocalHost:
         leaves: Callable[[], bool] = lambda: False,
         heard: Callable[[str], None] = lambda line: None,
     ) -> Completed:
-        import tempfile  # slow to load, and only checks need it
+        from llmc.host.program_output import ProgramOutput  # only checks and setups need it
 
-        # A pipe is only at its end when the last of those who hold it is; a file can be read at any time.
-        with nullcontext(output) if output is not None else tempfile.TemporaryFile(buffering=0) as said:
-            # Whoever writes goes on at the end, wherever that is after the file was cut.
-            fcntl(said, F_SETFL, fcntl(said, F_GETFL) | os.O_APPEND)
-            before = os.fstat(said.fileno()).st_size
-            process = _started(argv, cwd, env, subprocess.DEVNULL, said, subprocess.STDOUT)
-            _watched(process, argv, timeout, said.fileno(), leaves, heard)
-            end_all(descendants(process.pid))
-            return Completed(process.returncode, _end_of(said.fileno(), before), b"")
+        process = _started(argv, cwd, env, subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT)
+        assert process.stdout is not None
+        said = ProgramOutput(process.stdout.fileno(), output)
+        try:
+            _watched(process, said, time.monotonic() + timeout, leaves, heard)
+        except TimeoutError:
+            raise _hung(argv, timeout, said.kept) from None
+        end_all(descendants(process.pid))
+        return Completed(process.returncode, said.kept, b"")
 
     def talk_to(self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> Talk:
         return TalkingProgram(argv, env, cwd)
@@ -268,52 +270,59 @@ def _finished(
             raise
 
 
-def _hung(argv: Sequence[str], timeout: float) -> ProgramHungError:
-    return ProgramHungError(f"`{' '.join(argv[:3])}` did not end within {timeout:.0f} seconds and was stopped")
+def _hung(argv: Sequence[str], timeout: float, out: bytes = b"") -> ProgramHungError:
+    return ProgramHungError(f"`{' '.join(argv[:3])}` did not end within {timeout:.0f} seconds and was stopped", out=out)
 
 
 def _watched(
     process: subprocess.Popen[bytes],
-    argv: Sequence[str],
-    timeout: float,
-    output: int,
+    said: ProgramOutput,
+    until: float,
     leaves: Callable[[], bool],
     heard: Callable[[str], None],
 ) -> None:
-    until = time.monotonic() + timeout
-    with process:
+    """Raises TimeoutError."""
+    tell_at = time.monotonic() + HEARD_SECS
+    with process, _end_of(process) as ended:
         try:
-            while not _ended(process, min(HEARD_SECS, until - time.monotonic())):
-                if time.monotonic() >= until:
-                    raise _hung(argv, timeout)
-                if os.fstat(output).st_size > MOST_OUTPUT:
-                    latest = _end_of(output)
-                    os.ftruncate(output, 0)
-                    with suppress(OSError):  # the disk is full
-                        os.write(output, b"(the output before this was cut off)\n" + latest)
+            while process.poll() is None:
+                _wait_for([fd for fd in (said.pipe, ended) if fd is not None], until if ended else 0.0)
+                said.read()
+                now = time.monotonic()
+                if now >= until:
+                    raise TimeoutError
                 if leaves():
                     _end(process)
-                heard(_last_line(_end_of(output)))
+                if now >= tell_at:
+                    heard(said.last_line)
+                    tell_at = now + HEARD_SECS
+            said.read()
         except BaseException:
+            if process.stdout is not None:
+                process.stdout.close()  # whoever has left its family may go on writing for ever
             _end(process)
             raise
 
 
-def _ended(process: subprocess.Popen[bytes], within: float) -> bool:
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(max(0.0, within))
-    return process.returncode is not None
+@contextmanager
+def _end_of(process: subprocess.Popen[bytes]) -> Iterator[int | None]:
+    """Can be read when the process has ended; None where the system has no such thing."""
+    if not hasattr(os, "pidfd_open"):
+        yield None
+        return
+    ended = os.pidfd_open(process.pid)
+    try:
+        yield ended
+    finally:
+        os.close(ended)
 
 
-def _last_line(said: bytes) -> str:
-    lines = said.decode("utf-8", "replace").splitlines()
-    return next((line for line in reversed(lines) if line.strip()), "")
-
-
-def _end_of(file: int, after: int = 0) -> bytes:
-    size = os.fstat(file).st_size
-    start = max(size - OUTPUT_KEPT, after if after <= size else 0)
-    return os.pread(file, size - start, start)
+def _wait_for(files: list[int], until: float) -> None:
+    """Until one of them has something to read, and never for long: somebody wants to be told the last line."""
+    look = select.poll()
+    for fd in files:
+        look.register(fd, select.POLLIN)
+    look.poll(1000 * max(PAUSE_SECS, min(HEARD_SECS, until - time.monotonic())))
 
 
 LOCAL_MODES = 3

@@ -14,6 +14,7 @@ from llmc.values import Value
 GRACE_SECS = 3.0
 PAUSE_SECS = 0.02
 COMMAND_SHOWN = 60
+PROGRAM_STARTS_SECS = 1.0
 START_IS_KNOWN_TO_SECS = 2.0
 """The process table counts in ticks since a boot that is known to a second."""
 
@@ -246,11 +247,29 @@ def _own_processes() -> Iterator[int]:
 
 
 def _marked(pid: int, wanted: Mapping[str, str]) -> Marked | None:
-    entries = _told(pid, "environ").split("\0")
+    entries = _environment(pid).split("\0")
     variables = {name: value for name, equals, value in (entry.partition("=") for entry in entries) if equals}
     if any(not variables.get(name) or (value and variables[name] != value) for name, value in wanted.items()):
         return None
     return Marked(pid, {name: variables[name] for name in wanted}, command_of(pid)) if is_running(pid) else None
+
+
+def _environment(pid: int) -> str:
+    """For a moment a process that starts another program has neither variables nor words: it is waited for."""
+    until = time.monotonic() + PROGRAM_STARTS_SECS
+    while not (variables := _told(pid, "environ")) and time.monotonic() < until:
+        if not _starts_a_program(pid):
+            return _told(pid, "environ")  # it may have them since
+        time.sleep(PAUSE_SECS / 10)
+    return variables
+
+
+def _starts_a_program(pid: int) -> bool:
+    """Not a thread of the kernel, nor a zombie: these have no program at all."""
+    try:
+        return not _told(pid, "cmdline") and bool(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return False
 
 
 def holder_of(

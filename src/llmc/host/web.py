@@ -13,6 +13,7 @@ from llmc.values import Value
 if TYPE_CHECKING:
     from http.client import HTTPResponse
     from urllib.error import HTTPError
+    from urllib.request import Request
 
 MOST_BYTES = 1 << 20
 
@@ -38,10 +39,20 @@ def post_json(address: str, data: object, *, headers: Mapping[str, str], timeout
 def post(address: str, body: bytes, headers: Mapping[str, str], timeout: float) -> Response:
     # These take longer to load than most commands to run, and few people want anything posted.
     import http.client
-    import urllib.error
     import urllib.request
 
     request = urllib.request.Request(address, body, {"User-Agent": "llmc", **headers}, method="POST")
+    try:
+        return _answer(request, timeout)
+    except (OSError, http.client.HTTPException, ValueError) as failure:
+        # The address may carry a secret: it is not repeated.
+        raise NoAnswerError(f"no answer from the address: {_in_words(failure)}", "see whether it is right") from None
+
+
+def _answer(request: Request, timeout: float) -> Response:
+    import urllib.error
+    import urllib.request
+
     until = time.monotonic() + timeout
     try:
         with urllib.request.urlopen(request, timeout=timeout) as answer:
@@ -49,9 +60,6 @@ def post(address: str, body: bytes, headers: Mapping[str, str], timeout: float) 
     except urllib.error.HTTPError as refused:
         with refused:
             return Response(refused.code, _read(refused, until), _seconds(refused.headers.get("Retry-After")))
-    except (OSError, http.client.HTTPException, ValueError) as failure:
-        # The address may carry a secret: it is not repeated.
-        raise NoAnswerError(f"no answer from the address: {_in_words(failure)}", "see whether it is right") from None
 
 
 def _read(answer: HTTPResponse | HTTPError, until: float) -> bytes:

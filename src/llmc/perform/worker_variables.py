@@ -1,9 +1,9 @@
-"""The variables that `[repo] env` and `[repo] ports` give to a worker's agent, its setup and its checks."""
+"""The variables that `[repo] env` and `[repo] ports` give to a worker's agent, to a setup and to checks."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 
@@ -24,14 +24,27 @@ class NoPortsError(LlmcError):
 
 def worker_variables(site: Site, worker: Worker) -> dict[str, str]:
     """The caller acts for the worker."""
-    ports = enumerate(_ports(site, worker.name), 1)
+    name = worker.name
+    return variables_of(
+        site,
+        name,
+        lambda: site.worker(name).ports,
+        lambda ports: site.ledger.apply(name, PortsGiven(site.now(), ports)),
+    )
+
+
+def variables_of(
+    site: Site, name: str, known: Callable[[], tuple[int, ...]], keep: Callable[[tuple[int, ...]], object]
+) -> dict[str, str]:
+    """Of a worker, or of a scratch worktree; `keep` remembers its ports, and `known` tells them."""
+    own = known() if site.config.repo.ports else ()
+    ports = enumerate(_ports(site, name, own, keep), 1)
     return {**site.config.repo.env, **{"LLMC_PORT" if n == 1 else f"LLMC_PORT_{n}": str(port) for n, port in ports}}
 
 
-def _ports(site: Site, name: str) -> tuple[int, ...]:
+def _ports(site: Site, name: str, own: tuple[int, ...], keep: Callable[[tuple[int, ...]], object]) -> tuple[int, ...]:
     """The same each time; more of them only when the settings ask for more."""
     wanted = site.config.repo.ports
-    own = site.worker(name).ports if wanted else ()
     if len(own) >= wanted:
         return own[:wanted]
     from llmc.roots import ports_lock, remember  # once for each worker
@@ -44,7 +57,7 @@ def _ports(site: Site, name: str) -> tuple[int, ...]:
             raise NoPortsError(
                 f"no {wanted} ports are free for {name}", "close programs that listen, or lower repo.ports"
             )
-        site.ledger.apply(name, PortsGiven(site.now(), own))
+        keep(own)
     return own
 
 
@@ -58,12 +71,14 @@ def _free_ports(site: Site, name: str) -> Iterator[int]:
 
 
 def _given(site: Site) -> set[int]:
-    """To all workers of all roots of this user."""
+    """To all workers and scratch worktrees of all roots of this user."""
     from llmc.roots import known_roots
+    from llmc.store.check_files import scratch_ports
     from llmc.store.snapshot import read_state
 
     given: set[int] = set()
     for path in {site.root.path, *(root.path for root in known_roots(site.host.environ()))}:
         with suppress(LlmcError, OSError):  # what cannot be read is told there
+            given.update(scratch_ports(path))
             given.update(*(worker.get("ports") or () for worker in read_state(path)["workers"].values()))
     return given
