@@ -240,6 +240,22 @@ def test_a_clean_up_that_fails_is_no_failed_merge(story: Story) -> None:
     assert story.subjects() == ["first", "Add a"]
 
 
+@pytest.mark.lesson(27, "a clean-up that fails is no merge that failed")
+def test_a_clean_up_that_failed_is_done_by_whoever_comes_next(story: Story) -> None:
+    """Else the next work would be built on commits that have landed as another."""
+    to_review(story)
+    worktree = story.worker("adam").worktree_path
+    lock = Path(story.git("rev-parse", "--git-path", "index.lock", cwd=worktree))
+    lock.touch()
+    story.llmc("accept", "adam")
+    assert "ResetWorktree" in story.llmc("start", "--worker", "adam", "--prompt", "next", code=1).err
+    lock.unlink()
+    assert settle(story.site, "adam").refusal is None
+    assert story.worker("adam").pending == ()
+    assert story.git("rev-parse", "HEAD", cwd=worktree) == story.git("rev-parse", "main")
+    assert story.git("status", "--porcelain", cwd=worktree) == ""
+
+
 def test_an_old_merge_is_no_proof_of_a_new_one(story: Story) -> None:
     begun_accept(story)
     story.llmc("reset", "adam", "--yes")

@@ -138,6 +138,7 @@ def test_the_checks_of_the_repository_decide(story: Story) -> None:
     assert "not joined" in checked.text
     assert "> Change the readme" in checked.text
     Path(worktree, "README").write_text("joined\n")
+    story.git("commit", "--quiet", "--all", "--amend", "--no-edit", cwd=worktree)
     assert check(story).problem == ""
 
 

@@ -18,30 +18,30 @@ from llmc.core.landing.plan import (
 )
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import MergeWork
+from llmc.core.tasks.checks import CheckResult
 from llmc.errors import LlmcError
-from llmc.git.backup import make_backup
+from llmc.git.backup import backup_commit
 from llmc.git.clone import fetch_source, note_moved, same_or_fetched
 from llmc.git.hidden import whole_status
 from llmc.git.history import Commit, is_ancestor, messages_of, own_commits
 from llmc.git.land import BranchMovedError, LandRefusedError, Order, checkout_of, signs, squash
 from llmc.git.local_changes import overlap
-from llmc.git.parse import StatusKind
 from llmc.git.rebase import Base, Clean, own_base, would_conflict
-from llmc.git.repository import branch_tip, forget_refs, resolve, status
+from llmc.git.repository import branch_tip, forget_refs, refs_below, resolve
 from llmc.git.since_review import changed_since
-from llmc.git.worktree import reset_in_place
 from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
 from llmc.host.locks import FileLock
-from llmc.model import Reviewed, Step, Work, Worker
+from llmc.model import Reviewed, Step, Turn, Work, Worker
+from llmc.perform.checks import ValidationFailedError, check_commit, failure_words, known_verdict, note_checked
 from llmc.perform.landing import LANDING, land, settle_landings
-from llmc.perform.validation import ValidationFailedError, validate
 from llmc.site import Site
 
 TRIES = 5
 """How often the work is put onto a branch that moves on in the same moment."""
 OTHERS_SECS = 60.0
 """For the accept that is under way in another process, on top of its checks."""
+LOOK = "look at it, then accept again"
 
 
 class NotMergedError(LlmcError):
@@ -52,7 +52,7 @@ def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> ev.WorkM
     """The work as one commit on the branch in the user's repository, or the reason why not."""
     landed = _landed_before(site, worker) if step.begun else None
     if landed is not None:
-        return ev.WorkMerged(site.now(), step.id, landed, _was_reviewed(worker, wanted))
+        return _merged(site, step, landed, wanted, reviewed=_was_reviewed(worker, wanted))
     try:
         with _one_at_a_time(site):
             return _merge_alone(site, worker, step, wanted)
@@ -69,15 +69,19 @@ def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> e
     settled = settle_landings(site)
     landed = _landed_before(site, worker) if step.begun and any(each.landed for _, each in settled) else None
     if landed is not None:  # by a git that outlived whoever had started it
-        return ev.WorkMerged(site.now(), step.id, landed, _was_reviewed(worker, wanted))
+        return _merged(site, step, landed, wanted, reviewed=_was_reviewed(worker, wanted))
     # Also after a try that failed: a lock or a full disk may have kept it from doing this itself.
-    if _unstage(site, worker) is not None:
-        forget_refs(site.git, site.root.path, _commit_ref(worker))
+    if any(site.git.objects(site.root.path, *accept_refs(worker))):
+        forget_refs(site.git, site.root.path, *accept_refs(worker))
     site.ledger.apply(worker.name, ev.StepBegun(site.now(), step.id))
     reached(Moment.ACCEPT_BEGUN)
     made, plan = _merge(site, worker, wanted)
     message = next(each.message for each in plan.steps if isinstance(each, MakeCommit))
-    return ev.WorkMerged(site.now(), step.id, made, plan.reviewed, message.rstrip("\n") + "\n")
+    return _merged(site, step, made, wanted, reviewed=plan.reviewed, message=message.rstrip("\n") + "\n")
+
+
+def _merged(site: Site, step: Step, sha: str, wanted: MergeWork, *, reviewed: bool, message: str = "") -> ev.WorkMerged:
+    return ev.WorkMerged(site.now(), step.id, sha, reviewed, message, wanted.unattended)
 
 
 def _was_reviewed(worker: Worker, wanted: MergeWork) -> bool:
@@ -88,7 +92,8 @@ def _was_reviewed(worker: Worker, wanted: MergeWork) -> bool:
 def _one_at_a_time(site: Site) -> FileLock:
     """Each accept stands on the one before it, so that no check has to run twice."""
     repo = site.config.repo
-    patience = OTHERS_SECS + len(repo.validate) * repo.validate_timeout_secs
+    # Another check may have to end before those of the other accept can begin.
+    patience = OTHERS_SECS + 2 * len(repo.validate) * repo.validate_timeout_secs
     return FileLock(site.root.landing_lock, name=LANDING, timeout=patience)
 
 
@@ -109,15 +114,9 @@ def _try_to_merge(site: Site, worker: Worker, wanted: MergeWork) -> tuple[str, A
     plan = plan_accept(facts)
     if plan.obstacle is not None:
         raise NotMergedError(plan.obstacle.what, plan.obstacle.hint)
-    try:
-        made = _carry_out(site, worker, plan, commits)
-    except (LlmcError, KeyboardInterrupt):
-        _unstage(site, worker)
-        raise
+    made = _carry_out(site, worker, plan, commits)
     with suppress(LlmcError):  # it has landed: whoever fetches next learns of that
         note_moved(git, source, root, branch, tip, made)
-    if any(isinstance(step, Validate) and step.moves_worktree for step in plan.steps):
-        forget_refs(git, root, _work_ref(worker))
     return made, plan
 
 
@@ -129,7 +128,7 @@ def plan_for(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> AcceptP
     return plan_accept(_look(site, worker, tip, wanted)[0])
 
 
-def commit_of_work(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> tuple[str, str]:
+def commit_of_work(site: Site, worker: Worker, tip: str, wanted: MergeWork, *, signed: bool = True) -> tuple[str, str]:
     """The commit that accepting would put onto the branch, and its message. It is made, and lands nowhere."""
     facts, commits = _look(site, worker, tip, wanted)
     plan = plan_accept(facts)
@@ -137,7 +136,8 @@ def commit_of_work(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> t
     if step is None:
         assert plan.obstacle is not None
         raise NotMergedError(plan.obstacle.what, plan.obstacle.hint)
-    made = squash(site.git, site.root.path, step.tree, step.onto, commits[0], step.message, signed=step.signed)
+    signed = signed and step.signed
+    made = squash(site.git, site.root.path, step.tree, step.onto, commits[0], step.message, signed=signed)
     return made, step.message
 
 
@@ -179,7 +179,10 @@ def _look(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> tuple[Acce
         task=worker.current_prompt,
         signed=signs(git, root),
         checks=repo.validate,
+        unattended=wanted.unattended,
+        turn_is_over=worker.turn is Turn.OVER,
         check_secs=repo.validate_timeout_secs,
+        checked=_has_passed(site, tree) if tree and repo.validate else None,
         place=_place(site, tip, tree) if tree else LandingPlace(),
         others=_others(site, worker),
     )
@@ -194,6 +197,11 @@ def _joined(
         return head_tree, ()
     found = would_conflict(site.git, worker.worktree_path, tip, head, base)
     return (found.tree, ()) if isinstance(found, Clean) else (None, found.files)
+
+
+def _has_passed(site: Site, tree: str) -> bool | None:
+    known = known_verdict(site, tree)
+    return known.passed if known is not None else None
 
 
 def _since_review(site: Site, reviewed: Reviewed, tip: str, tree: str) -> Difference | None:
@@ -234,7 +242,7 @@ def _carry_out(site: Site, worker: Worker, plan: AcceptPlan, commits: tuple[Comm
             case MakeCommit():
                 made, title = _make_commit(site, worker, step, commits[0]), first_line(step.message)
             case Validate() if step.commands:
-                _validate(site, worker, step, made)
+                _validate(site, worker, step, made, commits[-1].sha)
             case MoveBranch():
                 source, ref, names = site.config.repo.source, _commit_ref(worker), (worker.name,)
                 land(site, Order(source, site.root.path, step.branch, step.expected, made, ref, names, title))
@@ -246,40 +254,44 @@ def _make_commit(site: Site, worker: Worker, step: MakeCommit, authored: Commit)
     git, root = site.git, site.root.path
     made = squash(git, root, step.tree, step.onto, authored, step.message, signed=step.signed)
     reached(Moment.ACCEPT_SQUASHED)
-    git.run(root, "update-ref", "--no-deref", _commit_ref(worker), made)
+    ref = _commit_ref(worker)
+    if not git.run(root, "update-ref", "--no-deref", ref, made, check=False).ok:
+        # An agent can make refs below it, or stand one in its way: all of these names are LLMC's.
+        forget_refs(git, root, *refs_below(git, root, ref.rpartition("/")[0]))
+        git.run(root, "update-ref", "--no-deref", ref, made)
     reached(Moment.ACCEPT_NOTED)
     return made
 
 
-def _validate(site: Site, worker: Worker, step: Validate, made: str) -> None:
-    """The repository's own checks see exactly what will land."""
-    if step.moves_worktree:
-        _stage(site, worker, made)
-    shown = branch_tip(site.git, site.root.path, worker.branch)
-    try:
-        validate(site, worker, step.commands, step.timeout_secs)
-    except (LlmcError, KeyboardInterrupt):
-        _drop_changes(site, worker, shown)
-        raise
-    if branch_tip(site.git, site.root.path, worker.branch) != shown:
-        raise NotMergedError(f"{worker.name} committed while its work was checked", "look at it, then accept again")
-    entries = status(site.git, worker.worktree_path)
-    changed = [entry.path for entry in entries if entry.kind is not StatusKind.UNTRACKED]
-    if changed:
-        _drop_changes(site, worker, shown)
-        raise ValidationFailedError(
-            f"the checks changed what they were to check: {', '.join(changed[:5])}",
-            f"`llmc reject {worker.name} ...` lets the agent commit that, or fix the check",
-        )
+def _validate(site: Site, worker: Worker, step: Validate, made: str, head: str) -> None:
+    """The repository's own checks see exactly what will land. What has failed before is tried again: somebody asks."""
+    if not step.passed:
+        verdict = check_commit(site, made, again=step.passed is False)
+        note_checked(site, worker, verdict)
+        if verdict.failed is not None:
+            raise ValidationFailedError(failure_words(verdict.failed), _what_to_do(worker, verdict.failed))
+    tip = branch_tip(site.git, site.root.path, worker.branch)
+    if tip != head:
+        kept = _keep(site, worker, head, tip)
+        raise NotMergedError(f"{worker.name} committed while its work was checked{kept}", LOOK)
     reached(Moment.ACCEPT_VALIDATED)
 
 
-def _drop_changes(site: Site, worker: Worker, shown: str | None) -> None:
-    """What a check left behind in a worktree that was clean."""
-    git, worktree = site.git, worker.worktree_path
-    if shown is not None and branch_tip(git, worktree, worker.branch) == shown and status(git, worktree):
-        make_backup(git, worktree, worker.name, site.now(), safe_sha=shown, reason="a check's changes were dropped")
-        reset_in_place(git, worktree, worker.branch, shown)
+def _what_to_do(worker: Worker, failed: CheckResult) -> str:
+    if failed.problem.startswith("did not end"):
+        return "raise repo.validate_timeout_secs, or send the work back with `llmc reject`"
+    if failed.problem.startswith("changed"):
+        return f"`llmc reject {worker.name} ...` lets the agent commit that, or fix the check"
+    return "send the work back with `llmc reject`, or fix the check"
+
+
+def _keep(site: Site, worker: Worker, head: str, tip: str | None) -> str:
+    """Checks share the clone: one may have moved the branch away from the work."""
+    if tip is not None and is_ancestor(site.git, site.root.path, head, tip):
+        return ""
+    reason = "its branch was moved while the work was checked"
+    backup = backup_commit(site.git, site.root.path, worker.name, site.now(), worker.branch, head, reason)
+    return f", or a check moved its branch; what was there is kept in {backup.ref}"
 
 
 # --- what is kept for whoever has to go on ----------------------------------------------------------
@@ -289,31 +301,9 @@ def _commit_ref(worker: Worker) -> str:
     return f"refs/llmc/accept/{worker.name}/commit"
 
 
-def _work_ref(worker: Worker) -> str:
-    """The work as it was before the worktree was made to show the commit."""
-    return f"refs/llmc/accept/{worker.name}/work"
-
-
-def _stage(site: Site, worker: Worker, made: str) -> None:
-    task = worker.current_prompt
-    make_backup(site.git, worker.worktree_path, worker.name, site.now(), reason="accept", task=task)
-    reached(Moment.ACCEPT_BACKED_UP)
-    site.git.run(site.root.path, "update-ref", "--no-deref", _work_ref(worker), f"refs/heads/{worker.branch}")
-    reset_in_place(site.git, worker.worktree_path, worker.branch, made)
-    reached(Moment.ACCEPT_STAGED)
-
-
-def _unstage(site: Site, worker: Worker) -> str | None:
-    """The worktree shows the work again, unless somebody went on from what was staged. The commit that was made."""
-    git, root = site.git, site.root.path
-    made, work = git.objects(root, *(f"{ref}^{{commit}}" for ref in accept_refs(worker)))
-    if work is None:
-        return made
-    if branch_tip(git, root, worker.branch) in (work, made):
-        make_backup(git, worker.worktree_path, worker.name, site.now(), safe_sha=made, reason="accept")
-        reset_in_place(git, worker.worktree_path, worker.branch, work)
-    forget_refs(git, root, _work_ref(worker))
-    return made
+def accept_refs(worker: Worker) -> tuple[str, ...]:
+    """Those of an accept; the second one by versions that had the worktree show what would land."""
+    return _commit_ref(worker), f"refs/llmc/accept/{worker.name}/work"
 
 
 def _landed_before(site: Site, worker: Worker) -> str | None:
@@ -325,21 +315,12 @@ def _landed_before(site: Site, worker: Worker) -> str | None:
     return made if is_ancestor(site.git, site.root.path, made, tip) else None
 
 
-def accept_refs(worker: Worker) -> tuple[str, str]:
-    return _commit_ref(worker), _work_ref(worker)
-
-
 def _is_its_work(site: Site, worker: Worker, made: str) -> bool:
     """An agent can move the ref: only the work itself, on what the commit stands on, is taken for it."""
     git, root = site.git, site.root.path
-    onto, tree, *heads = git.objects(
-        root,
-        f"{made}~1^{{commit}}",
-        f"{made}^{{tree}}",
-        f"{_work_ref(worker)}^{{commit}}",
-        f"refs/heads/{worker.branch}^{{commit}}",
-    )
-    return onto is not None and any(head == made or _on_top(site, worker, onto, head) == tree for head in heads if head)
+    names = (f"{made}~1^{{commit}}", f"{made}^{{tree}}", f"refs/heads/{worker.branch}^{{commit}}")
+    onto, tree, head = git.objects(root, *names)
+    return None not in (onto, head) and (head == made or _on_top(site, worker, str(onto), str(head)) == tree)
 
 
 def _on_top(site: Site, worker: Worker, onto: str, head: str) -> str | None:

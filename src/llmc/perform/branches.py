@@ -15,7 +15,7 @@ from llmc.git.own_view import submodules_of
 from llmc.git.parse import WorktreeStatus
 from llmc.git.rebase import Conflicted, Rebased, rebase_in_progress, rebase_onto
 from llmc.git.repository import branch_tip, forget_refs, resolve
-from llmc.git.since_review import reviewed_ref
+from llmc.git.since_review import keep_commented, reviewed_ref
 from llmc.git.worktree import delete_branch, head_log, remove_worktree, reset_in_place
 from llmc.git.worktree_identity import require_ours
 from llmc.host.faults import Moment, reached
@@ -35,6 +35,15 @@ def _keep_if_late(site: Site, worker: Worker, sha: str | None, known: tuple[str 
         backup_commit(site.git, site.root.path, worker.name, site.now(), worker.branch, sha, reason)
 
 
+def _back_up(
+    site: Site, worker: Worker, reason: str, safe_sha: str | None = None, seen: WorktreeStatus | None = None
+) -> None:
+    """With the task that the work was made for."""
+    about = (site.git, worker.worktree_path, worker.name, site.now())
+    task, number = worker.current_prompt, worker.task
+    make_backup(*about, safe_sha=safe_sha, reason=reason, task=task, task_id=number, seen=seen)
+
+
 # --- reset ------------------------------------------------------------------------------------------
 
 
@@ -43,9 +52,9 @@ def reset(site: Site, worker: Worker, step: Step, tip: str | None = None) -> ev.
     make_it_ours(site, worker)
     moves, seen = head_log(site.git, worker.worktree_path), whole_status(site.git, worker.worktree_path)
     # The reset at the beginning of a task drops what was there before it: the text in the record is not about that.
-    task = worker.current_prompt if step.args.get("drops_task") else ""
+    task, number = (worker.current_prompt, worker.task) if step.args.get("drops_task") else ("", "")
     place, now = worker.worktree_path, site.now()
-    make_backup(site.git, place, worker.name, now, safe_sha=tip, reason="reset", task=task, seen=seen)
+    make_backup(site.git, place, worker.name, now, safe_sha=tip, reason="reset", task=task, task_id=number, seen=seen)
     reached(Moment.RESET_BACKED_UP)
     reset_in_place(site.git, worker.worktree_path, worker.branch, tip, seen)
     for sha in head_log(site.git, worker.worktree_path)[len(moves) :]:
@@ -53,7 +62,7 @@ def reset(site: Site, worker: Worker, step: Step, tip: str | None = None) -> ev.
     reached(Moment.RESET_CLEANED)
     carry_ignored_files(site, worker.worktree_path)
     if worker.set_up:
-        update_submodules(site, worker)
+        update_submodules(site, worker.name)
     return ev.WorktreeReset(site.now(), step.id, tip)
 
 
@@ -68,8 +77,7 @@ def rebase(site: Site, worker: Worker, step: Step, onto: str) -> ev.StepResult:
         progress = None
     if progress is None:
         seen = _require_clean(site, worker)
-        task, now = worker.current_prompt, site.now()
-        make_backup(site.git, worktree, worker.name, now, safe_sha=onto, reason="rebase", task=task, seen=seen)
+        _back_up(site, worker, "rebase", onto, seen)
         reached(Moment.REBASE_BACKED_UP)
         outcome = rebase_onto(site.git, worktree, onto, worker.base_sha, worker.current_prompt)
         before = outcome.before if isinstance(outcome, Rebased) else resolve(site.git, worktree, "ORIG_HEAD")
@@ -89,7 +97,7 @@ def _follow_with_submodules(site: Site, worker: Worker) -> None:
     """They would count as changes of the worker's. The rebase has happened, whatever becomes of them."""
     try:
         if worker.set_up:
-            update_submodules(site, worker)
+            update_submodules(site, worker.name)
     except LlmcError as failed:
         site.ledger.note(worker.name, site.now(), "submodules", f"they are not up to date: {failed.what}")
 
@@ -99,7 +107,7 @@ def _take_back(site: Site, worker: Worker) -> bool:
     tip = branch_tip(site.git, site.root.path, worker.branch)
     if tip is None:
         return False
-    make_backup(site.git, worker.worktree_path, worker.name, site.now(), reason="rebase", task=worker.current_prompt)
+    _back_up(site, worker, "rebase")
     reset_in_place(site.git, worker.worktree_path, worker.branch, tip)
     return True
 
@@ -125,19 +133,19 @@ def remove(site: Site, worker: Worker, tip: str | None) -> None:
         end_session(site, worker, pane, force=True)
     end_strays(site, worker.name)
     reached(Moment.NUKE_STOPPED)
-    task = worker.current_prompt
     if site.host.is_dir(worker.worktree_path) and site.host.read_link(worker.worktree_path) is None:
         make_it_ours(site, worker)
         landed = _landed(site, tip)
-        make_backup(site.git, worker.worktree_path, worker.name, site.now(), safe_sha=landed, reason="nuke", task=task)
+        _back_up(site, worker, "nuke", landed)
     else:
         put_file_aside(site, worker)
-        backup_branch(site.git, site.root.path, worker.name, site.now(), worker.branch, "nuke", task)
+        backup_branch(site.git, site.root.path, worker.name, site.now(), worker.branch, "nuke", worker.current_prompt)
     reached(Moment.NUKE_BACKED_UP)
     remove_worktree(site.git, site.root.path, worker.name)
     reached(Moment.NUKE_WORKTREE_REMOVED)
     delete_branch(site.git, site.root.path, worker.branch)
     forget_refs(site.git, site.root.path, *accept_refs(worker), reviewed_ref(worker.name))
+    keep_commented(site.git, site.root.path, worker.name, ())
     reached(Moment.NUKE_BRANCH_DELETED)
     forget_files(site, worker.name)
     reached(Moment.NUKE_FILES_REMOVED)
@@ -163,7 +171,7 @@ def forget_files(site: Site, name: str) -> None:
     """What is kept while a worker lives."""
     root = site.root
     own = (root.spool(name), root.settings_dir(name), root.attention_file(name), root.terminal(name))
-    for path in (*own, submodules_of(root.path, name)):
+    for path in (*own, root.checks_file(name), submodules_of(root.path, name)):
         if is_own_directory(os.path.dirname(path)):  # through a link it would be somebody else's
             site.host.remove_tree(path)
 

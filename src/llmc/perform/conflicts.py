@@ -21,7 +21,7 @@ from llmc.git.parse import nul_fields
 from llmc.git.rebase import RebaseProgress, rebase_in_progress
 from llmc.git.repository import branch_tip, resolve
 from llmc.model import Step, Worker
-from llmc.perform.validation import ValidationFailedError, validate
+from llmc.perform.checks import check_commit, failure_words
 from llmc.site import Site
 
 COMMITS_ASKED = COMMITS_LISTED + 100
@@ -123,9 +123,7 @@ def _left_markers(site: Site, worker: Worker) -> str | None:
 
 def _failed_check(site: Site, worker: Worker) -> str | None:
     try:
-        validate(site, worker, site.config.repo.validate, site.config.repo.validate_timeout_secs)
-    except ValidationFailedError as failed:
-        return failed.what
+        failed = check_commit(site, f"refs/heads/{worker.branch}").failed
     except LlmcError as unknown:
         return f"it could not be checked: {unknown.what}"
-    return None
+    return failure_words(failed) if failed is not None else None

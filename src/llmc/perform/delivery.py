@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
@@ -218,6 +219,8 @@ def clear(site: Site, worker: Worker, step: Step) -> ev.StepResult:
     agent = site.agent_of(worker)
     if not agent.clear:
         return ev.TextSent(site.now(), step.id, Outcome.DELIVERED, Proof.NONE, "nothing to clear")
+    if step.begun:  # whoever died over it may have left it in the input line: that is nobody's draft
+        worker = replace(worker, leftover=worker.leftover or agent.clear)
     action, attempts = _send(site, worker, step, agent.clear, lambda: _begin(site, worker, step), typed=True)
     return _result(site, step, action, agent.clear if attempts else "")
 

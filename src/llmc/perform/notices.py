@@ -14,7 +14,12 @@ from llmc.store.event_log import LoggedEvent
 from llmc.tmux.server import Tmux
 from llmc.tmux.windows import own_server
 
-CALLS = frozenset(("needs_review", "needs_input", "error", "crashed", "conflict", "blocked", "stuck"))
+CALLS = frozenset(
+    (
+        *("needs_review", "checks_failed", "needs_input", "error", "crashed", "conflict", "blocked", "stuck"),
+        *("landed", "train"),
+    )
+)
 ERRANDS = Errands()
 
 

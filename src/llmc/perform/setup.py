@@ -1,8 +1,9 @@
-"""Making a new worktree ready for its agent: its submodules, and the commands of `[repo] setup`."""
+"""Making a new worktree ready: its submodules, and the commands of `[repo] setup`."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from typing import IO
 
@@ -15,8 +16,9 @@ from llmc.git.worktree import reset_in_place
 from llmc.host.files import disk_errors, make_own_directory, open_own
 from llmc.model import Step, Worker
 from llmc.perform.notices import tell
-from llmc.perform.repo_commands import CommandHungError, run_repo_command
+from llmc.perform.repo_commands import CommandHungError, Place, require_success, run_repo_command
 from llmc.perform.start import LeftToTheNextError
+from llmc.perform.worker_variables import worker_variables
 from llmc.perform.worktrees import update_submodules
 from llmc.site import Site
 
@@ -28,11 +30,14 @@ LONGEST_REASON = 400
 
 def set_up(site: Site, worker: Worker, step: Step) -> SetupFailed | None:
     """That it has succeeded is kept before the agent is started. Whoever dies on the way has it begun again."""
-    with _opened_log(site, worker) as log:
+    with opened_log(site, worker.name) as log:
         try:
             had_work = _has_work(site, worker)
             try:
-                _run_all(site, worker, step, log)
+                # Marked as an agent is: what is left is found.
+                marks = {"LLMC_WORKER": worker.name, "LLMC_ROOT": site.root.path}
+                place = Place(worker.name, worker.worktree_path, {**worker_variables(site, worker), **marks})
+                run_setup(site, place, log, lambda command: _begin(site, worker, step, command))
             finally:
                 put_back = () if had_work else _put_back(site, worker)
         except LlmcError as failed:
@@ -61,42 +66,37 @@ def _put_back(site: Site, worker: Worker) -> tuple[str, ...]:
     return tuple(entry.path for entry in seen.entries)
 
 
-def _opened_log(site: Site, worker: Worker) -> IO[bytes]:
-    path = f"{site.root.setup_logs}/{worker.name}.log"
+def opened_log(site: Site, name: str) -> IO[bytes]:
+    path = f"{site.root.setup_logs}/{name}.log"
     with disk_errors(path):
         make_own_directory(site.root.setup_logs)
         return open(open_own(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND), "r+b", buffering=0)
 
 
-def _run_all(site: Site, worker: Worker, step: Step, log: IO[bytes]) -> None:
+def run_setup(site: Site, place: Place, log: IO[bytes], begun: Callable[[str], object]) -> None:
+    """Raises when one of the commands fails. `begun` is told each of them before it runs."""
     repo = site.config.repo
     if repo.submodules:
-        _begin(site, worker, step, log, SUBMODULES)
-        update_submodules(site, worker)
-    marks = {"LLMC_WORKER": worker.name, "LLMC_ROOT": site.root.path}  # as an agent has them: what is left is found
+        _begin_in(log, SUBMODULES, begun)
+        update_submodules(site, place.name)
     for command in repo.setup:
-        _begin(site, worker, step, log, command)
+        _begin_in(log, command, begun)
         try:
-            run_repo_command(
-                site,
-                worker,
-                command,
-                repo.setup_timeout_secs,
-                marks=marks,
-                output=log,
-                leaves=site.leaving.is_set,
-            )
+            done = run_repo_command(site, place, command, repo.setup_timeout_secs, log)
         except CommandHungError as hung:
             raise CommandHungError(f"{hung.what} (repo.setup_timeout_secs)") from None
-        except LlmcError:
-            if site.leaving.is_set():
-                raise LeftToTheNextError from None
-            raise
+        if not done.ok and site.leaving.is_set():
+            raise LeftToTheNextError
+        require_success(command, done)
 
 
-def _begin(site: Site, worker: Worker, step: Step, log: IO[bytes], command: str) -> None:
-    site.ledger.apply(worker.name, SetupBegun(site.now(), step.id, command))
+def _begin_in(log: IO[bytes], command: str, begun: Callable[[str], object]) -> None:
+    begun(command)
     _write(log, f"$ {command}\n")
+
+
+def _begin(site: Site, worker: Worker, step: Step, command: str) -> None:
+    site.ledger.apply(worker.name, SetupBegun(site.now(), step.id, command))
 
 
 def _write(log: IO[bytes], text: str) -> None:

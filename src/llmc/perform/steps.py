@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import (
@@ -46,6 +47,8 @@ class Settled:
     receipts: list[Receipt] = field(default_factory=list)
     waits: bool = False
     """The next step is under way, and goes on when a person has answered a dialog."""
+    left: str = ""
+    """The id of a step that failed and is for whoever acts for the worker next."""
     merged: ev.WorkMerged | None = None
     """The work that has landed."""
     refusal: LlmcError | None = None
@@ -105,7 +108,7 @@ def settle(site: Site, name: str, tip: str | None = None) -> Settled:
     with ExitStack() as client:
         for _ in range(STEP_LIMIT):
             worker = settled.worker
-            if worker is None or not worker.pending or settled.waits:
+            if worker is None or not worker.pending or settled.waits or worker.pending[0].id == settled.left:
                 return settled
             effect = from_step(worker.pending[0])
             if isinstance(effect, ClearConversation) and site.agent_of(worker).clear:
@@ -134,6 +137,8 @@ def _take_step(site: Site, settled: Settled, worker: Worker, step: Step, effect:
     settled.decisions.append(decision)
     settled.worker = decision.worker
     settled.waits = isinstance(result, ev.StartWaits)
+    if isinstance(result, ev.StepFailed) and any(each.id == step.id for each in decision.worker.pending):
+        settled.left = step.id
     tell(site, decision)
     _may_end_here(result)
 
@@ -201,10 +206,24 @@ def _perform(site: Site, settled: Settled, worker: Worker, step: Step, effect: L
                 return delivery.clear(site, worker, step)
             result, receipt = delivery.deliver(site, worker, step, effect.text)
             settled.receipts.append(receipt)
+            _note_receipt(site, worker, effect, receipt)
             return result
         case MergeWork():
             return _merge(site, settled, worker, step, effect)
     return _perform_on_branch(site, settled, worker, step, effect)
+
+
+def _note_receipt(site: Site, worker: Worker, effect: Deliver, receipt: Receipt) -> None:
+    """With the history of its task."""
+    if worker.task:
+        from llmc.store.json_values import json_object
+        from llmc.store.tasks import TaskEvent
+
+        data = MappingProxyType({**json_object(receipt), "purpose": effect.purpose, "round": effect.round or None})
+        what = f"round {effect.round} {receipt.outcome.value}" if effect.round else receipt.outcome.value
+        detail = what + (f": {receipt.reason}" if receipt.reason else "")
+        with suppress(LlmcError):
+            site.ledger.tasks.note(worker.task, TaskEvent(site.now(), "receipt", worker.name, detail, data))
 
 
 def _perform_on_branch(

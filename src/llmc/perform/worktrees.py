@@ -1,4 +1,4 @@
-"""A worker's worktree: what is carried into it, and making it again when somebody has removed it."""
+"""Worktrees: what is carried into them, and making it again when somebody has removed it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from llmc.core.lifecycle.setup_events import WorktreeReplaced
 from llmc.git.backup import backup_commit
 from llmc.git.history import is_ancestor
 from llmc.git.ignored import INCLUDE_FILE, copy_ignored
+from llmc.git.own_view import place_of
 from llmc.git.repair import make_ours, make_worktree_again
 from llmc.git.repository import branch_tip, resolve
 from llmc.git.worktree import find_worktree
@@ -27,13 +28,14 @@ def needs_setup(site: Site, worker: Worker) -> bool:
     return not worker.set_up and bool(site.config.repo.setup or site.config.repo.submodules)
 
 
-def update_submodules(site: Site, worker: Worker) -> None:
+def update_submodules(site: Site, name: str) -> None:
+    """Of a worker's worktree, or by its number of a scratch one."""
     if site.config.repo.submodules:
         from llmc.git.submodules import fill_submodules  # few repositories have any
 
-        with disk_errors(worker.worktree_path):
+        with disk_errors(place_of(site.root.path, name)):
             aside = site.root.aside(site.now())
-            fill_submodules(site.git, site.config.repo.source, site.root.path, worker.name, aside)
+            fill_submodules(site.git, site.config.repo.source, site.root.path, name, aside)
 
 
 def make_it_ours(site: Site, worker: Worker) -> None:
