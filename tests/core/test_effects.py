@@ -107,5 +107,5 @@ def test_everything_that_moves_the_branch_owns_the_worktree():
 
 @pytest.mark.parametrize("kind", LASTING.values())
 def test_arguments_are_plain_values(kind):
-    plain = {"str", "bool", "str | None"}
+    plain = {"str", "bool", "int", "str | None"}
     assert {str(field.type) for field in fields(kind)} <= plain

@@ -128,6 +128,8 @@ COMMITS_GONE = occurs(ev.CommitsGone, "merged elsewhere")
 RESOLVED = occurs(ev.ConflictsResolved, B, TIP)
 SKIPPED = occurs(ev.ConflictsResolved, None, TIP)
 CONFLICTS_CHANGED = occurs(ev.ConflictsChanged, ("b.py",))
+CHECKED = occurs(ev.ChecksRan, A)
+FAILED_CHECKS = occurs(ev.ChecksRan, A, "`make` failed")
 ELSEWHERE = occurs(ev.CommitElsewhere, B, "a detached HEAD")
 QUIT = occurs(ev.RebaseAborted, A, quit=True)
 ABORTED = occurs(ev.RebaseAborted, A)
@@ -286,6 +288,8 @@ ROWS = [
     Row("commit elsewhere, no reports",   ELSEWHERE,                    "I W N R J B E", fields=SILENT),
     Row("commit elsewhere for long",      ELSEWHERE,                    "I N N R N B E", fields=ELSEWHERE_LONG),
     Row("conflicts changed",              CONFLICTS_CHANGED,            "I W N R J B E"),
+    Row("checks passed",                  CHECKED,                      "I W N R J B E"),
+    Row("checks failed",                  FAILED_CHECKS,                "I W N R J B E"),
     Row("resolved, turn over",            RESOLVED,                     "I W N R J B E", fields=OVER),
     Row("resolved by skipping",           SKIPPED,                      "I W N R J N E"),
     Row("rebase quit",                    QUIT,                         "I W N R J N E"),
@@ -449,6 +453,10 @@ def refusal(worker: Worker, happening: Happening) -> IllegalEventError:
     return refused.value
 
 
+def test_who_gives_a_task_to_work_that_waits_is_sent_to_its_review():
+    assert f"`llmc review {STANDING[Work.NEEDS_REVIEW].name}`" in refusal(STANDING[Work.NEEDS_REVIEW], TASK).hint
+
+
 @pytest.mark.lesson(33, "one at a time rebases a worktree")
 @pytest.mark.parametrize("command", NEEDS_FREE)
 def test_one_thing_at_a_time(command):
@@ -607,7 +615,10 @@ STORIES["a merge that is refused, a rebase without conflicts, a merge"] = MANUAL
     (REBASED,               "needs_review up       over    |                     |              | git.rebased"),
     (ACCEPT,                "needs_review up       over    | merge               |              | git.rebased"),
     (MERGED,                "idle         up       over    | reset               |              | git.merged"),
-    (FAILED,                "idle         up       over    |                     | failed       | git.merged"),
+    (FAILED,                "idle         up       over    | reset               | failed       | step.failed"),
+    (FAILED,                "idle         up       over    | reset               |              | step.failed"),
+    (STOP_ASKED,            "idle         up       over    | reset stop          |              | step.failed"),
+    (FAILED,                "idle         up       over    | stop reset          |              | step.failed"),
 ]  # fmt: skip
 STORIES["an agent without reports: a commit and a quiet screen"] = MANUAL, replace(UP, reports_events=False), [
     (TASK,                  "working      up       over    | reset clear deliver |              | command.start"),

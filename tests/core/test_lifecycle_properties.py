@@ -46,6 +46,7 @@ FACTS = st.sampled_from(
         lambda at, sha: ev.ConflictsResolved(at, sha, "e" * 40),
         lambda at, sha: ev.ConflictsResolved(at, None, "e" * 40),
         lambda at, sha: ev.ConflictsChanged(at, ("b.py",)),
+        lambda at, sha: ev.ChecksRan(at, sha, "`make` failed"),
         lambda at, sha: ev.CommitElsewhere(at, sha, "a detached HEAD"),
         lambda at, sha: ev.TurnEnded(at, sha, elsewhere="a detached HEAD"),
         lambda at, sha: ev.TurnEnded(at, sha, foreign="its .git is gone"),

@@ -52,7 +52,7 @@ def test_all_the_steps() -> None:
         CleanWorktree("/r/.worktrees/adam"),
         PutOnTop("t" * 40, "main", needed=True),
         MakeCommit("e" * 40, "t" * 40, 2, "c1", "Tess Ter <tess@example.com>", "Add a\n\n- Mend a\n", signed=False),
-        Validate(("make test",), 60.0, moves_worktree=True),
+        Validate(("make test",), 60.0),
         MoveBranch("main", "t" * 40, "/src", ("mine.txt",)),
         BackToIdle("adam"),
         BringUpToDate(("baker",)),
@@ -60,9 +60,13 @@ def test_all_the_steps() -> None:
     assert plan_accept(FINE).obstacle is None
 
 
-def test_the_worktree_is_only_moved_for_checks_of_what_it_does_not_show() -> None:
-    shown = [plan_accept(replace(FINE, up_to_date=True)), plan_accept(replace(FINE, checks=()))]
-    assert [s.moves_worktree for plan in shown for s in plan.steps if isinstance(s, Validate)] == [False, False]
+def test_what_passed_on_the_very_tree_is_told_and_not_run_again() -> None:
+    plans = [plan_accept(replace(FINE, checked=checked)) for checked in (None, False, True)]
+    words = [step.words for plan in plans for step in plan.steps if isinstance(step, Validate)]
+    assert (
+        words[0] == words[1] == "run `make test` on just this tree, in a worktree of LLMC's own, each for at most 60 s"
+    )
+    assert words[2] == "not needed: `make test` passed on just this tree"
 
 
 OBSTACLES = [

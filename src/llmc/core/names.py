@@ -1,8 +1,9 @@
-"""The names that users give: what a worker may be called, and how to show one that is not right."""
+"""The names that users give: what a worker may be called, how to show one that is not right, what was meant."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from llmc.errors import InvalidUsageError
 
@@ -67,3 +68,10 @@ def shown(text: str, limit: int = LONGEST_NAME) -> str:
     """Text from outside, made safe for a message: no control characters, and never long."""
     escaped = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: limit + 1])
     return escaped if len(escaped) <= limit else escaped[: limit - 3] + "..."
+
+
+def nearest_word(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    # Only needed when something is wrong already, and reading the settings has to be quick.
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word[:100], list(known), 1, likeness)), None)

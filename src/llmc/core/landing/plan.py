@@ -78,6 +78,11 @@ class AcceptFacts(Value):
     signed: bool = False
     checks: tuple[str, ...] = ()
     check_secs: float = 0.0
+    unattended: bool = False
+    """Nobody has asked for it."""
+    turn_is_over: bool = True
+    checked: bool | None = None
+    """Whether they passed on that very tree; None when nobody knows."""
     place: LandingPlace = LandingPlace()
     others: tuple[str, ...] = ()
     """Whose work waits for review too."""
@@ -156,15 +161,18 @@ class Validate(PlanStep):
 
     commands: tuple[str, ...]
     timeout_secs: float
-    moves_worktree: bool
-    """Whether the worktree first has to show what will land."""
+    passed: bool | None = None
+    """On just this tree, when it was checked before."""
 
     @property
     def words(self) -> str:
         if not self.commands:
             return "no checks are set (repo.validate)"
         listed = ", ".join(f"`{command}`" for command in self.commands)
-        return f"run {listed} in the worktree, each for at most {self.timeout_secs:.0f} s"
+        if self.passed:
+            return f"not needed: {listed} passed on just this tree"
+        where = "on just this tree, in a worktree of LLMC's own"
+        return f"run {listed} {where}, each for at most {self.timeout_secs:.0f} s"
 
 
 class MoveBranch(PlanStep):
@@ -229,7 +237,7 @@ def plan_accept(facts: AcceptFacts) -> AcceptPlan:
 
 def _parts(facts: AcceptFacts) -> Iterator[PlanStep | Obstacle | None]:
     """The steps in their order, each after what may stand in its way."""
-    yield _waits(facts)
+    yield _waits(facts) or _unattended(facts)
     yield InReview(facts.head or "", facts.reviewed)
     yield unclean(facts.worker, facts.worker_branch, facts.checked_out, facts.dirty, "accepted")
     yield CleanWorktree(facts.worktree)
@@ -237,7 +245,7 @@ def _parts(facts: AcceptFacts) -> Iterator[PlanStep | Obstacle | None]:
     yield PutOnTop(facts.tip, facts.branch, not facts.up_to_date)
     yield _nothing_new(facts) or _another_tree(facts) or _changed_since(facts)
     yield _commit(facts)
-    yield Validate(facts.checks, facts.check_secs, bool(facts.checks) and not facts.up_to_date)
+    yield Validate(facts.checks, facts.check_secs, facts.checked if facts.checks else None)
     yield _blocked(facts)
     yield MoveBranch(facts.branch, facts.tip, facts.place.checkout, facts.place.kept)
     yield BackToIdle(facts.worker)
@@ -253,6 +261,14 @@ def _waits(facts: AcceptFacts) -> Obstacle | None:
         )
     if facts.head is None:
         return Obstacle(f"the branch {facts.worker_branch} is gone", "`llmc doctor` says how to bring it back")
+    return None
+
+
+def _unattended(facts: AcceptFacts) -> Obstacle | None:
+    if facts.unattended and not facts.checks:
+        return Obstacle("nothing lands unattended without checks, and none are set", "set repo.validate")
+    if facts.unattended and not facts.turn_is_over:
+        return Obstacle(f"{facts.worker} may be in the middle of a turn", "it lands when the turn is over")
     return None
 
 

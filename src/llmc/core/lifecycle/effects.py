@@ -51,6 +51,8 @@ class Deliver(LastingEffect):
     purpose: str
     last_try: bool = False
     """It got lost once, and the agent was started anew for it."""
+    round: int = 0
+    """The round of review that it is; 0 for any other text."""
 
 
 class ClearConversation(LastingEffect):
@@ -84,6 +86,7 @@ class MergeWork(LastingEffect):
     message: str | None = None
     changed: bool = False
     tree: str | None = None
+    unattended: bool = False
 
 
 class ResetWorktree(LastingEffect):
@@ -92,6 +95,8 @@ class ResetWorktree(LastingEffect):
     words = "its worktree is to be put back to the tip of the branch"
 
     drops_task: bool = False
+    gives_up: bool = False
+    """The task was too much for its agent; others may try it."""
 
 
 class RemoveWorker(LastingEffect):

@@ -9,6 +9,10 @@ from __future__ import annotations
 from llmc.model import Outcome, Proof
 from llmc.values import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from llmc.core.tasks.rounds import Round
+
 
 class Event(Value):
     at: float
@@ -25,10 +29,16 @@ class TaskGiven(UserCommand):
     prompt: str
     text: str
     """The prompt as the agent gets it, preamble included."""
+    task: str = ""
+    """Its id in the queue; empty for one that is made with this."""
+    by_name: bool = False
+    """A person wanted this very worker for one that is made with this."""
 
 
 class MessageGiven(UserCommand):
     text: str
+    why: str = ""
+    """What LLMC itself sends it for; empty when a person does."""
 
 
 class AnswerGiven(UserCommand):
@@ -50,6 +60,8 @@ class WorkRejected(UserCommand):
     """The feedback as the agent gets it, diff included."""
     feedback: str = ""
     """What the reviewer said, alone."""
+    round: Round | None = None
+    """Kept before it is sent; None for work that nobody but LLMC itself sends back."""
 
 
 class AcceptAsked(UserCommand):
@@ -58,6 +70,8 @@ class AcceptAsked(UserCommand):
     """Also what has changed since its review."""
     tree: str | None = None
     """Only this very tree, by the first digits of its name."""
+    unattended: bool = False
+    """Nobody asks: it may land by itself, if its checks pass."""
 
 
 class RebaseAsked(UserCommand):
@@ -65,7 +79,8 @@ class RebaseAsked(UserCommand):
 
 
 class ResetAsked(UserCommand):
-    pass
+    gives_up: bool = False
+    """LLMC itself takes the task away, which somebody else may get then."""
 
 
 class StartAsked(UserCommand):
@@ -181,6 +196,8 @@ class WorkRestored(Fact):
     """What it was made for."""
     commit: str | None
     """As in `TurnEnded`."""
+    task_id: str = ""
+    """Its id in the queue, if the worker is to have it again."""
 
 
 class CommitsGone(Fact):
@@ -220,6 +237,14 @@ class ConflictsChanged(Fact):
     """The rebase goes on: these are the files that are in conflict now."""
 
     files: tuple[str, ...]
+
+
+class ChecksRan(Fact):
+    """The repository's own checks ran on what would land of this commit of the worker's."""
+
+    commit: str
+    failed: str = ""
+    """What failed, in words; empty when all of them passed."""
 
 
 class ScreenMoved(Fact):
@@ -371,6 +396,7 @@ class WorkMerged(StepResult):
     """Whether somebody has seen just this work before."""
     message: str = ""
     """The commit's, if it was made just now."""
+    unattended: bool = False
 
 
 class MergeRefused(StepResult):

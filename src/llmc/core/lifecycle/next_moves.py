@@ -40,6 +40,9 @@ NEXT: dict[Work, tuple[str, ...]] = {
     ),
 }
 
+CHECKS_FAIL = ("`llmc review {name}` shows the work", "its checks fail: `llmc reject {name} ...` sends it back")
+"""In place of what moves work that waits for review."""
+
 TIMERS = {
     "restart": "its agent is started again",
     "commit_grace": "its commit alone asks for review",
@@ -52,9 +55,9 @@ BY_ITSELF = frozenset(("restart", "rebase_help", "go_on"))
 """What only the policy `auto` does. A timer may be left from before the policy was changed."""
 
 
-def outlook(worker: Worker, now: float, policy: Policy) -> tuple[str, ...]:
+def outlook(worker: Worker, now: float, policy: Policy, *, checks_fail: bool = False) -> tuple[str, ...]:
     """What is under way comes first, then what brings the session back, then what moves the work."""
-    moves = [text.format(name=worker.name) for text in NEXT[worker.work]]
+    moves = [text.format(name=worker.name) for text in (CHECKS_FAIL if checks_fail else NEXT[worker.work])]
     under_way = (*_steps(worker), *_timers(worker, now, policy), *_setup(worker))
     return (*under_way, *_session(worker), *_conflicts(worker), *moves)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llmc.core.schema import choice, text, whole
+from llmc.core.schema import FLAG, choice, text, whole
 from llmc.core.setting import option, required, rows, seconds
 from llmc.core.text_checks import one_word, printable, quick_expression
 from llmc.model import Autonomy
@@ -84,6 +84,11 @@ class Policy(Value):
     )
     crash_count_reset_secs: float = option(
         seconds("86400"), 86_400, "time without a crash after which earlier crashes are forgotten"
+    )
+    auto_accept: bool = option(
+        FLAG,
+        False,
+        "land work by itself once its checks (`repo.validate`) pass on the very tree that lands; never without checks",
     )
     auto_confirm: tuple[AutoConfirm, ...] = rows(
         AutoConfirm,

@@ -32,6 +32,7 @@ SIGNAL_WORDS = {
     "backup.restored": "a backup was restored",
     "git.commits_gone": "its commits are gone",
     "git.conflicts_changed": "resolves conflicts",
+    "checks": "its work was checked",
     "git.resolved": "has resolved its conflicts",
     "git.rebase_aborted": "has given up the rebase",
     "screen": "its screen says so",

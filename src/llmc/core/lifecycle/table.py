@@ -130,6 +130,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         {**ANY, **dict.fromkeys((IDLE, INPUT, REVIEW), (REVIEW, INPUT)), IDLE: (IDLE, REVIEW, INPUT)},
     ),
     ev.CommitsGone: Rule("git.commits_gone", observed.commits_gone, {**ANY, REVIEW: (INPUT, REVIEW)}),
+    ev.ChecksRan: Rule(observed.CHECKS, observed.checks_ran, ANY),
     ev.ConflictsChanged: Rule("git.conflicts_changed", conflicts.conflicts_changed, ANY),
     ev.ConflictsResolved: Rule("git.resolved", conflicts.conflicts_resolved, {**ANY, REBASING: (REBASING, INPUT)}),
     ev.RebaseAborted: Rule(
@@ -224,10 +225,10 @@ def _check_legal(worker: Worker, event: ev.Event, rule: Rule) -> None:
         needed = " or ".join(work.value for work in rule.targets)
         verb = rule.signal.removeprefix("command.")
         stands = "has failed" if worker.work is ERROR else f"is {worker.work.value}"
-        raise IllegalEventError(
-            f"{verb} needs a worker that is {needed}; {worker.name} {stands}",
-            f"`llmc explain {worker.name}` says why, and what comes next",
-        )
+        hint = f"`llmc explain {worker.name}` says why, and what comes next"
+        if worker.work is REVIEW:
+            hint = f"`llmc review {worker.name}` shows the work that waits"
+        raise IllegalEventError(f"{verb} needs a worker that is {needed}; {worker.name} {stands}", hint)
 
 
 def _with_evidence(before: Worker, move: Move, signal: str, event: ev.Event) -> Worker:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 
 DIFF_LIMIT = 60_000
+OUTPUT_LIMIT = 8_000
+"""Characters of what a failed check said, from its end."""
 
 
 def task_prompt(task: str, worktree: str, branch: str, validate: Sequence[str]) -> str:
@@ -24,17 +26,29 @@ def task_prompt(task: str, worktree: str, branch: str, validate: Sequence[str]) 
     )
 
 
-def feedback_prompt(feedback: str, diff: str) -> str:
+def feedback_prompt(feedback: str, diff: str, number: int = 1) -> str:
+    """`number` is that of the round of review."""
     if len(diff) > DIFF_LIMIT:
         diff = diff[:DIFF_LIMIT] + "\n[the rest of the diff is left out; `git show` has it]"
     return (
-        "Your work was reviewed and is sent back. The feedback:\n"
+        f"Your work was reviewed and is sent back: round {number} of review. The feedback:\n"
         "\n"
         f"{feedback.strip()}\n"
         "\n"
         "Change the work accordingly and commit the result. It is about this diff:\n"
         "\n"
         f"{fenced(diff, 'diff')}"
+    )
+
+
+def failed_check_prompt(what: str, output: str) -> str:
+    """`what`: which check, how it failed, and with whose work."""
+    return (
+        f"The repository's own check does not pass on your work as it would land: {what}. Its output:\n"
+        "\n"
+        f"{fenced(output.strip()[-OUTPUT_LIMIT:] or '(nothing)')}"
+        "\n"
+        "Find the cause, fix it and commit the result.\n"
     )
 
 

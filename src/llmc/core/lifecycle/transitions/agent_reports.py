@@ -25,6 +25,8 @@ from llmc.core.lifecycle.transitions.silence import is_nudge
 from llmc.model import Session, Turn, Work, Worker
 
 HEARD_PROMPTS_KEPT = 20
+STOPPED = "stopped with"
+"""So begins what is said of a turn that ended without a commit."""
 NOTED_EVERY_SECS = 30.0
 
 
@@ -115,9 +117,9 @@ def turn_ended(worker: Worker, event: ev.TurnEnded, policy: Policy) -> Move:
 
 
 def _why_not_done(worker: Worker, event: ev.TurnEnded) -> str:
-    what = "stopped without a commit"
+    what = f"{STOPPED}out a commit"
     if event.dirty:
-        what = "stopped with uncommitted changes and without a commit"
+        what = f"{STOPPED} uncommitted changes and without a commit"
     elif worker.rejected_sha is not None:
-        what = "stopped without a new commit since the rejection"
+        what = f"{STOPPED}out a new commit since the rejection"
     return with_last_words(what, worker)

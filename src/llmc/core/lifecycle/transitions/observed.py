@@ -34,6 +34,9 @@ from llmc.core.lifecycle.transitions.shared import (
 from llmc.core.lifecycle.transitions.user_commands import start_asked
 from llmc.model import Session, Turn, Work, Worker
 
+CHECKS = "checks"
+"""The signal of checks that ran."""
+
 
 def commit_seen(worker: Worker, event: ev.CommitSeen, policy: Policy) -> Move:
     if worker.work is Work.REBASING or awaits(worker, *OWNS_WORKTREE):
@@ -83,7 +86,8 @@ def work_restored(worker: Worker, event: ev.WorkRestored, policy: Policy) -> Mov
     """Work and task come back together; an agent that is at work on something keeps what it works on."""
     if worker.work not in (Work.IDLE, Work.NEEDS_INPUT, Work.NEEDS_REVIEW) or worker.pending:
         return Move(worker)
-    restored = replace(worker, current_prompt=event.task, reviewed=None, rejected_sha=None)
+    task = event.task_id or (worker.task if event.task == worker.current_prompt else "")
+    restored = replace(worker, current_prompt=event.task, task=task, reviewed=None, rejected_sha=None)
     if event.commit is not None:
         return for_review(restored, event.commit)
     return needs_input(replace(restored, commit_sha=None), "its work was restored from a backup")
@@ -182,3 +186,13 @@ def _grace_is_over(worker: Worker) -> Move:
     if waiting and worker.commit_sha is not None and is_new_work(worker, worker.commit_sha):
         return for_review(worker, worker.commit_sha)
     return Move(worker)
+
+
+def checks_ran(worker: Worker, event: ev.ChecksRan, policy: Policy) -> Move:
+    if worker.work is not Work.NEEDS_REVIEW or worker.commit_sha != event.commit:
+        return Move(worker)  # it is about other work by now
+    if event.failed:
+        notice = Notify("checks_failed", f"{worker.name}: {event.failed}; `llmc review {worker.name}` shows more")
+        return Move(worker, (notice,), event.failed, evident=True, is_activity=False)
+    told = worker.evidence.signal == CHECKS
+    return Move(worker, detail="all checks pass", evident=told, is_activity=False)

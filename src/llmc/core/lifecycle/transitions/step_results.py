@@ -39,7 +39,7 @@ from llmc.core.lifecycle.transitions.shared import (
     without_work_steps,
 )
 from llmc.core.lifecycle.transitions.undelivered import not_sent
-from llmc.model import Outcome, Proof, Session, Turn, Work, Worker
+from llmc.model import Outcome, Proof, Session, Step, Turn, Work, Worker
 
 
 def step_begun(worker: Worker, event: ev.StepBegun, policy: Policy) -> Move:
@@ -109,6 +109,7 @@ def text_sent(worker: Worker, event: ev.TextSent, policy: Policy) -> Move:
     worker = _without_reports(worker, event)
     if isinstance(effect, Deliver):
         worker = with_sent(worker, effect.text, event.outcome, event.proof)
+        worker = replace(worker, round=max(worker.round, effect.round))
         worker = worker if worker.reports_events else replace(worker, last_words="")
     if event.outcome is Outcome.UNKNOWN:
         why = f"it is not known whether {worker.name} got the text: {event.reason}"
@@ -163,7 +164,12 @@ def work_merged(worker: Worker, event: ev.WorkMerged, policy: Policy) -> Move:
     done = replace(idle(without_step(worker, event.step)), base_sha=event.sha, crash_count=0)
     # Cleaning up is a step of its own: if it fails, the merge has happened all the same.
     unseen = "" if event.reviewed else ", not reviewed"
-    return Move(with_steps(done, ResetWorktree()), detail=f"merged as {event.sha[:12]}{unseen}")
+    if not event.unattended:
+        return Move(with_steps(done, ResetWorktree()), detail=f"merged as {event.sha[:12]}{unseen}")
+    words = f"landed unattended, checks passed: merged as {event.sha[:12]}{unseen}"
+    back = f"; `llmc undo --landing {worker.task}` takes it back" if worker.task else ""
+    notice = Notify("landed", f"{worker.name} {words}{back}")
+    return Move(with_steps(done, ResetWorktree()), (notice,), words)
 
 
 def merge_refused(worker: Worker, event: ev.MergeRefused, policy: Policy) -> Move:
@@ -185,6 +191,8 @@ def step_failed(worker: Worker, event: ev.StepFailed, policy: Policy) -> Move:
     if step is not None and step.begun and isinstance(effect, Deliver):
         # It failed on the way: the agent may have the text all the same.
         return text_sent(worker, ev.TextSent(event.at, event.step, Outcome.UNKNOWN, Proof.NONE, event.reason), policy)
+    if step is not None and worker.work is Work.IDLE and effect == ResetWorktree():
+        return _left_to_the_next(worker, step, event)
     before = worker.resume_work
     worker = without_work_steps(without_step(worker, event.step))
     if isinstance(effect, Deliver) and effect.purpose == Purpose.NUDGE:
@@ -201,3 +209,16 @@ def step_failed(worker: Worker, event: ev.StepFailed, policy: Policy) -> Move:
         restored = replace(undone(worker, before), rebase_started_at_unix=None)
         return Move(restored, (Notify("failed", f"{worker.name}: {event.reason}"),), event.reason)
     return error(worker, event.reason)
+
+
+def _left_to_the_next(worker: Worker, step: Step, event: ev.StepFailed) -> Move:
+    """Its work has landed and is still in its worktree: nothing may be built on that, and it is tried again.
+
+    After all other steps: whatever keeps it from being done keeps nobody from stopping the agent.
+    """
+    others = without_step(worker, step.id)
+    worker = replace(others, pending=(*others.pending, step))
+    if worker.evidence.detail == event.reason:
+        return Move(worker, is_activity=False)
+    notice = Notify("failed", f"{worker.name}: {event.reason}")
+    return Move(worker, (notice,), event.reason, evident=True, is_activity=False)

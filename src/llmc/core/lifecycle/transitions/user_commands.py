@@ -40,6 +40,7 @@ def task_given(worker: Worker, event: ev.TaskGiven, policy: Policy) -> Move:
         work=Work.WORKING,
         resume_work=Work.IDLE,
         current_prompt=event.prompt,
+        task=event.task,
         commit_sha=None,
         reviewed=None,
         turn=Turn.OVER,
@@ -55,7 +56,7 @@ def message_given(worker: Worker, event: ev.MessageGiven, policy: Policy) -> Mov
     goes_on = {Work.NEEDS_INPUT, Work.NEEDS_REVIEW, Work.ERROR}
     if worker.work in goes_on:
         worker = replace(worker, work=Work.WORKING, resume_work=worker.work)
-    return Move(with_steps(worker, Deliver(event.text, Purpose.MESSAGE)))
+    return Move(with_steps(worker, Deliver(event.text, Purpose.MESSAGE)), detail=event.why)
 
 
 def answer_given(worker: Worker, event: ev.AnswerGiven, policy: Policy) -> Move:
@@ -79,12 +80,13 @@ def work_rejected(worker: Worker, event: ev.WorkRejected, policy: Policy) -> Mov
         turn=Turn.OVER,
         feedback=event.feedback,
     )
-    return Move(with_steps(sent_back, Deliver(event.text, Purpose.FEEDBACK)))
+    number = event.round.number if event.round is not None else 0
+    return Move(with_steps(sent_back, Deliver(event.text, Purpose.FEEDBACK, round=number)))
 
 
 def accept_asked(worker: Worker, event: ev.AcceptAsked, policy: Policy) -> Move:
     require_free(worker)
-    return Move(with_steps(worker, MergeWork(event.message, event.changed, event.tree)))
+    return Move(with_steps(worker, MergeWork(event.message, event.changed, event.tree, event.unattended)))
 
 
 def rebase_asked(worker: Worker, event: ev.RebaseAsked, policy: Policy) -> Move:
@@ -110,7 +112,7 @@ def reset_asked(worker: Worker, event: ev.ResetAsked, policy: Policy) -> Move:
     starts = awaits(worker, StartSession) or (stops and not worker.stopped_by_user)
     before = (StopSession(),) if stops else ()
     after = (StartSession(),) if starts else ()
-    return Move(with_steps(replace(worker, pending=()), *before, ResetWorktree(drops_task=True), *after))
+    return Move(with_steps(replace(worker, pending=()), *before, ResetWorktree(True, event.gives_up), *after))
 
 
 def start_asked(worker: Worker, event: ev.StartAsked, policy: Policy) -> Move:
