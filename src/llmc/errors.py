@@ -39,6 +39,10 @@ class IllegalEventError(LlmcError):
     """The worker cannot take this event in the state that it is in; nothing was changed."""
 
 
+class DeclinedError(LlmcError):
+    """The person was asked and did not agree: what they hear is not that something went wrong."""
+
+
 def system_hint(refused: OSError) -> str:
     return SYSTEM_HINTS.get(refused.errno or 0, "run `llmc doctor`")
 

@@ -143,6 +143,8 @@ class Worker(Value):
     session: Session = Session.DOWN
     turn: Turn = Turn.UNKNOWN
     current_prompt: str = ""
+    task: str = ""
+    """The id of the task that it has: this alone says who works on a task."""
     base_sha: str | None = None
     commit_sha: str | None = None
     rejected_sha: str | None = None
@@ -185,6 +187,8 @@ class Worker(Value):
     """The last sentence that the agent said in its last turn; empty while a turn is open."""
     feedback: str = ""
     """What the reviewer said when the work was sent back."""
+    round: int = 0
+    """The last round of review that was sent to its agent: this alone says which comments it has."""
     blocked: Blocked | None = None
     retries: int = 0
     """How often the agent was let go on after it was blocked, without a turn that ended well since."""

@@ -23,6 +23,8 @@ class Root:
         self.config_file = self.inside("config.toml")
         self.git_dir = self.inside(".git")
         self.worktrees = self.inside(".worktrees")
+        self.scratch = self.inside(".checks")
+        """Worktrees of LLMC's own in which checks run, numbered from 1."""
         self.packs = self.inside("packs")
         """Screen packs of the user's own."""
         self.logs = self.inside("logs")
@@ -44,11 +46,22 @@ class Root:
         self.programs = self.inside("run", "programs")
         """What the installed agent programs said of themselves."""
         self.radar_file = self.inside("run", "radar.json")
+        self.touched_file = self.inside("run", "touched.json")
+        """The files that each worker's work changes, as the daemon last saw it."""
         self.terminals = self.inside(".workers")
         """A directory for each terminal that is watched, workers' included."""
         self.watch_lock = self.inside(".workers", ".watch.lock")
         self.watch_log = self.inside(".workers", "watch.log")
         self.event_log = self.inside("status.db")
+        self.tasks = self.inside("tasks.db")
+        self.tasks_mark = self.inside("run", "tasks.json")
+        """What waits in the queue, for whoever only looks; written anew with every change of a task."""
+        self.train_mark = self.inside("run", "train.json")
+        """The same of the merge train."""
+        self.train_lock = self.inside("run", "train.lock")
+        """Held by whoever runs the merge train."""
+        self.checks = self.inside("run", "checks")
+        """What is known of each scratch worktree, and of the checks of each worker's work."""
         self.tmux_configuration = self.inside("run", "tmux.conf")
         self.tmux_turns = self.inside("run", "tmux.lock")
         self.tmux_socket = f"llmc-{zlib.crc32(self.path.encode('utf-8', 'surrogateescape')):08x}"
@@ -88,6 +101,10 @@ class Root:
     def radar_store(self, owner: str) -> str:
         """Where the radar's throw-away objects are, for as long as its owner runs."""
         return self.inside("run", f"radar-{owner}")
+
+    def checks_file(self, name: str) -> str:
+        """Of a worker, or by its number of a scratch worktree."""
+        return self.inside("run", "checks", f"{name}.json")
 
     def terminal(self, name: str) -> str:
         return self.inside(".workers", name)

@@ -18,10 +18,12 @@ from llmc.doctor.health import Health
 from llmc.doctor.machine import ProgramsSeen
 from llmc.doctor.records import RecordsSeen, ReportsSeen, ReportsWaiting
 from llmc.doctor.root_files import MODES_OPEN, DiskSpace, RootFilesSeen
+from llmc.doctor.scratch import ScratchSeen
 from llmc.doctor.sessions import SessionsSeen, TerminalFacts
 from llmc.doctor.settings import SettingsSeen
 from llmc.doctor.source import SourceSeen
 from llmc.doctor.state import StateFacts, StateSeen
+from llmc.doctor.tasks import TasksFacts, TasksSeen
 from llmc.doctor.worktrees import WorktreeSeen, WorktreesSeen
 from llmc.model import Session, Step, Work, Worker
 from llmc.root import Root
@@ -63,7 +65,9 @@ def healthy(worker=None, **answers):
         CloneSeen(Found(CLONE), uses_lfs=Found(False), broken_refs=Found(()), git_locks=Found({})),
         SourceSeen(has_branch=Found(True), is_followed=Found(True), locks=Found(()), landings=Found(())),
         WorktreesSeen(Found((answered(worktree, answers),))),
+        ScratchSeen(Found({}), left_running=Found(0)),
         SessionsSeen(Found((terminal,)), own=Found({"adam": terminal}), strays=Found(())),
+        TasksSeen(Found(TasksFacts(frozenset(), {}, 0, locked=False))),
         RecordsSeen(Found((answered(reports, answers),)), unreadable=Found({}), left_over=Found(())),
     )
     return Health(NOW, Root("/r"), {type(part): answered(part, answers) for part in parts})

@@ -93,6 +93,7 @@ def test_the_log_knows_the_task_the_agent_and_the_rejection(rebuilt, root, git):
     found, known = rebuilt()
     worker = found["adam"]
     assert (worker.work, worker.current_prompt, worker.agent) == (Work.NEEDS_INPUT, "Add a login page", "demo")
+    assert worker.task == "t1"
     assert (worker.created_at_unix, worker.pending) == (adam.created_at_unix, ())
     assert known["adam"]["task"] == known["adam"]["agent"] == "the log of events"
 

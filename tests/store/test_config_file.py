@@ -210,8 +210,8 @@ def test_what_cannot_be_changed_safely_is_refused():
             "repo",
             "x",
             "`repo` is a table of options",
-            "name one of them: source, branch, validate, validate_timeout_secs, copy, setup, setup_timeout_secs, "
-            "submodules, env, ports, push",
+            "name one of them: source, branch, validate, validate_timeout_secs, validate_on, validate_jobs, copy, "
+            "setup, setup_timeout_secs, submodules, env, ports, push",
         ),
         ("log", "x", "`log` is a table of options", "name one of them: max_bytes, keep"),
         (

@@ -9,11 +9,13 @@ import pytest
 
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.policy import Policy
+from llmc.core.tasks.task import Standing, Task
 from llmc.errors import IllegalEventError, LlmcError
 from llmc.model import Session, Work, Worker
 from llmc.store.event_log import EventLog
 from llmc.store.ledger import Ledger, UnknownWorkerError
 from llmc.store.state_file import StateFile
+from llmc.store.tasks import TaskStore
 from llmc.store.worker_log import WorkerLog
 
 
@@ -26,7 +28,11 @@ def ledger(tmp_path: Path) -> Ledger:
 def reopened(root: Path) -> Ledger:
     """As another process has it."""
     log = WorkerLog(str(root / "logs"), max_bytes=1_000_000, keep=1)
-    return Ledger(StateFile(root), EventLog(root / "status.db"), log, lambda name: Policy())
+    return Ledger(StateFile(root), EventLog(root / "status.db"), log, lambda name: Policy(), tasks_in(root))
+
+
+def tasks_in(root: Path) -> TaskStore:
+    return TaskStore(root / "tasks.db", root / "run" / "tasks.json")
 
 
 def worker(name: str = "adam") -> Worker:
@@ -80,7 +86,7 @@ def test_each_worker_has_a_policy_of_its_own(tmp_path: Path) -> None:
         return Policy()
 
     log = WorkerLog(str(tmp_path / "logs"), max_bytes=1_000_000, keep=1)
-    ledger = Ledger(StateFile(tmp_path), EventLog(tmp_path / "status.db"), log, policy_of)
+    ledger = Ledger(StateFile(tmp_path), EventLog(tmp_path / "status.db"), log, policy_of, tasks_in(tmp_path))
     ledger.add(worker("baker"))
     ledger.apply("baker", ev.StartAsked(101.0))
     assert asked == ["baker"]
@@ -155,3 +161,61 @@ def test_threads_may_share_one(ledger: Ledger) -> None:
         thread.join()
     assert all(len(kept.heard_prompts) == 20 for kept in ledger.load().workers.values())
     assert all(kept.work is Work.IDLE for kept in ledger.load().workers.values())
+
+
+# --- tasks ------------------------------------------------------------------------------------------
+
+
+def online(ledger: Ledger, name: str = "adam") -> None:
+    ledger.add(worker(name))
+    step = ledger.apply(name, ev.StartAsked(101.0)).worker.pending[0].id
+    ledger.apply(name, ev.SessionReady(102.0, step, True))
+
+
+def test_a_start_makes_a_task_and_the_workers_record_names_it(ledger: Ledger, tmp_path: Path) -> None:
+    online(ledger)
+    assert ledger.apply("adam", ev.TaskGiven(103.0, "Add a page\n\nplease", "...")).worker.task == "t1"
+    assert reopened(tmp_path).worker("adam").task == "t1"
+    task = ledger.tasks.task("t1")
+    assert (task.title, task.text, task.given_to, task.attempts) == ("Add a page", "Add a page\n\nplease", "adam", 1)
+    assert [each.kind for each in ledger.tasks.history("t1")] == ["started", "given"]
+
+
+def test_a_start_that_is_refused_makes_no_task(ledger: Ledger) -> None:
+    ledger.add(worker())
+    with pytest.raises(IllegalEventError):
+        ledger.apply("adam", ev.TaskGiven(103.0, "Add a page", "..."))
+    assert ledger.tasks.all() == []
+
+
+def test_a_task_is_given_to_one_worker_only(ledger: Ledger) -> None:
+    online(ledger)
+    online(ledger, "baker")
+    ledger.tasks.add(Task("", "Add a page", "Add a page", 100.0), at=100.0)
+    ledger.apply("adam", ev.TaskGiven(103.0, "Add a page", "...", "t1"))
+    with pytest.raises(IllegalEventError, match="a worker has t1 already"):
+        ledger.apply("baker", ev.TaskGiven(104.0, "Add a page", "...", "t1"))
+    assert ledger.worker("baker").task == ""
+
+
+def test_a_task_whose_worker_is_reset_or_removed_says_so(ledger: Ledger) -> None:
+    for name in ("adam", "baker"):
+        online(ledger, name)
+        ledger.apply(name, ev.TaskGiven(103.0, "Add a page", "..."))
+    step = ledger.apply("adam", ev.ResetAsked(104.0)).worker.pending[-1].id
+    ledger.apply("adam", ev.WorktreeReset(105.0, step, "abc"))
+    ledger.remove("baker", 106.0)
+    reset, removed = ledger.tasks.all()
+    assert (reset.standing, reset.reason) == (Standing.FAILED, "its worker adam was reset")
+    assert (removed.standing, removed.reason) == (Standing.FAILED, "its worker baker was removed")
+
+
+def test_an_id_that_a_worker_still_names_goes_to_no_other_task(ledger: Ledger, tmp_path: Path) -> None:
+    """Also after `tasks.db` was lost."""
+    online(ledger)
+    online(ledger, "baker")
+    ledger.apply("adam", ev.TaskGiven(103.0, "Add a page", "..."))
+    ledger.tasks.database.close()
+    for path in tmp_path.glob("tasks.db*"):
+        path.unlink()
+    assert reopened(tmp_path).apply("baker", ev.TaskGiven(104.0, "Another", "...")).worker.task == "t2"

@@ -36,6 +36,7 @@ from llmc.store.event_log import EventLog
 from llmc.store.ledger import Ledger
 from llmc.store.spool import marks
 from llmc.store.state_file import StateFile
+from llmc.store.tasks import TaskStore
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
 from llmc.values import Value
@@ -125,7 +126,13 @@ def _place(host: Host, config: Config, packs: str) -> Iterator[Site]:
         Path(root.packs).symlink_to(packs)
         git.run(worktree, "init", "--quiet")
         git.run(worktree, "commit", "--quiet", "--allow-empty", "-m", "first", env=LLMC_IDENTITY)
-        ledger = Ledger(StateFile(root.path), EventLog(root.event_log), WorkerLog(root.logs), lambda _: Policy())
+        ledger = Ledger(
+            StateFile(root.path),
+            EventLog(root.event_log),
+            WorkerLog(root.logs),
+            lambda _: Policy(),
+            TaskStore(root.tasks, root.tasks_mark),
+        )
         site = Site(root, config, host, git, tmux, ledger)
         try:
             yield site

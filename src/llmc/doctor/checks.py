@@ -14,10 +14,12 @@ from llmc.doctor import (
     machine,
     records,
     root_files,
+    scratch,
     sessions,
     settings,
     source,
     state,
+    tasks,
     worktrees,
 )
 from llmc.doctor.answers import Answer, Found, Gap, Unknown, gaps_in, given, probe
@@ -54,8 +56,10 @@ MODULES: tuple[TopicModule, ...] = (
     clone,
     source,
     worktrees,
+    scratch,
     sessions,
     daemon,
+    tasks,
     records,
 )
 """In this order they look, each with what those before it have seen, and in this order their findings are shown."""

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import sqlite3
+import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import field
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote
 
 from llmc.care.catch_up import catch_up
 from llmc.core.display import age, counted, some
 from llmc.core.lifecycle.clocks import elapsed, is_older
 from llmc.doctor.agents import AgentsSeen
-from llmc.doctor.answers import Answer, Found, OfWorker, Unknown, given, known, probe
+from llmc.doctor.answers import Answer, Broken, Found, OfWorker, Unknown, given, known, probe
 from llmc.doctor.clone import CloneSeen
 from llmc.doctor.daemon import DaemonSeen, files_in
+from llmc.doctor.databases import file_trouble, read_database
 from llmc.doctor.findings import NOTE, Finding, Topic
 from llmc.doctor.health import BRANCHES, Health, Looking
 from llmc.doctor.repairs import Repair, RepairContext, RepairStage, fix
@@ -81,15 +79,9 @@ def _look_at_reports(looking: Looking, worker: Worker) -> ReportsSeen:
 
 def _find_unreadable(root: Root) -> Answer[Mapping[str, str]]:
     troubles = {root.event_log: _event_log_trouble(Path(root.event_log))}
-    troubles |= {str(path): _log_trouble(path) for path in files_in(root.logs, ".log")}
+    troubles |= {str(path): file_trouble(path) for path in files_in(root.logs, ".log")}
     troubles[root.landings] = _journal_trouble(root)
     return Found({path: why for path, why in troubles.items() if why})
-
-
-def _log_trouble(path: Path) -> str:
-    if not path.is_file():
-        return "it is not a file"
-    return "" if os.access(path, os.R_OK) else "you may not read it"
 
 
 def _journal_trouble(root: Root) -> str:
@@ -101,21 +93,8 @@ def _journal_trouble(root: Root) -> str:
 
 
 def _event_log_trouble(path: Path) -> str:
-    if not os.path.lexists(path):
-        return ""
-    if trouble := _log_trouble(path):
-        return trouble
-    # A database that somebody has open has its other files beside it. Without them SQLite would make them.
-    in_use = all(path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-shm"))
-    address = f"file:{quote(str(path))}?{'mode=ro' if in_use else 'immutable=1'}"
-    try:
-        with closing(sqlite3.connect(address, uri=True)) as database:
-            if database.execute("PRAGMA user_version").fetchone()[0]:
-                database.execute("SELECT max(id) FROM events").fetchone()
-            (verdict,) = database.execute("PRAGMA integrity_check(1)").fetchone()
-    except sqlite3.Error as error:
-        return str(error)
-    return "" if verdict == "ok" else str(verdict).splitlines()[0]
+    read = read_database(path, sys.maxsize, "SELECT max(id) FROM events")
+    return read.what if isinstance(read, Broken) else ""
 
 
 def _find_left_over(root: Root, seen: Health) -> Answer[tuple[str, ...]]:

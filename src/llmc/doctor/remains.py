@@ -63,6 +63,7 @@ class Logged(Value):
     at_unix: float = 0.0
     since_unix: float = 0.0
     prompt: str = ""
+    task: str = ""
     agent: str = ""
     rejected_sha: str | None = None
     crash_count: int = 0
@@ -206,6 +207,7 @@ def _logged(site: Site, name: str) -> Logged:
         at_unix=last.at_unix if last is not None else 0.0,
         since_unix=added.at_unix if added is not None else 0.0,
         prompt=str(task.data.get("prompt", "")) if task is not None else "",
+        task=str(task.data.get("task", "")) if task is not None else "",
         agent=str(added.data.get("agent", "")) if added is not None else "",
         rejected_sha=str(rejected_sha) if rejected_sha else None,
         crash_count=crashes if isinstance(crashes, int) else 0,
@@ -254,6 +256,7 @@ def rebuilt(remains: Remains, now: float) -> Rebuilt:
         session=Session.UP if remains.alive else Session.DOWN,
         turn=_turn(remains),
         current_prompt=prompt,
+        task=logged.task if prompt else "",
         base_sha=remains.base,
         commit_sha=remains.ahead,
         rejected_sha=logged.rejected_sha if work is not Work.IDLE else None,

@@ -66,7 +66,7 @@ def _write_settings(context: RepairContext, repair: Repair) -> str:
     source = decode(url.out).strip() if url.ok else ""
     branch = decode(head.out).strip().removeprefix(TRACKING)
     if not source or not branch:
-        raise LlmcError("the clone does not tell its source and branch", f"write {repair.subject} by hand")
+        raise LlmcError("the clone does not say what its source and branch are", f"write {repair.subject} by hand")
     context.host.write(repair.subject, default_config_text(source, branch).encode())
     return f"source {source}, branch {branch}; other settings are back to their defaults"
 

@@ -102,10 +102,36 @@ def read_attention(directory: str) -> dict[str, Assessment]:
     return {name: told for name, told in found.items() if told is not None}
 
 
+def read_checks(directory: str) -> dict[str, dict[str, Any]]:
+    """How the checks of each worker's work stand."""
+    try:
+        names = [name.removesuffix(".json") for name in os.listdir(directory) if name.endswith(".json")]
+    except OSError:
+        return {}
+    return {name: _object_in(os.path.join(directory, f"{name}.json")) for name in names if name[0].isalpha()}
+
+
 def read_radar(path: str) -> dict[str, Any] | None:
     """What the daemon last saw of conflicts to come; None when nobody has looked."""
     seen = _object_in(path)
     return seen if seen.get("schema") == SCHEMA else None
+
+
+def read_train(path: str) -> dict[str, Any]:
+    """The merge train: whether it is paused, and who is in it, in order."""
+    seen = _object_in(path)
+    return {"paused": bool(seen.get("paused")), "entries": seen.get("entries") or []}
+
+
+def read_tasks(path: str) -> dict[str, Any]:
+    """The tasks that are not done yet, and how many there are of each kind; empty when there never was one."""
+    found = _object_in(path)
+    return found if found.get("schema") == SCHEMA else {}
+
+
+def read_touched(path: str) -> dict[str, list[str]]:
+    """The files that each worker's work changes, as the daemon last saw it."""
+    return {name: paths for name, paths in _object_in(path).items() if isinstance(paths, list)}
 
 
 def read_patrol(path: str) -> dict[str, Any]:
