@@ -35,6 +35,7 @@ def make_backup(
     reason: str = "",
     safe_sha: str | None = None,
     task: str = "",
+    task_id: str = "",
     seen: WorktreeStatus | None = None,
 ) -> Backup | None:
     """Keeps HEAD, the worker's branch, the index, every file that is not ignored, and an unfinished rebase or merge.
@@ -43,7 +44,8 @@ def make_backup(
     `seen` is what its status said a moment ago, if somebody has asked.
     """
     seen = seen or whole_status(git, worktree)
-    plan = replace(_look(git, worktree, seen, worker, at_unix, branch or f"llmc/{worker}", reason), task=task)
+    plan = _look(git, worktree, seen, worker, at_unix, branch or f"llmc/{worker}", reason)
+    plan = replace(plan, task=task, task_id=task_id)
     tips = _tips(git, worktree, plan)
     if not plan.has_files and safe_sha and all(is_ancestor(git, worktree, tip, safe_sha) for tip in tips):
         return None

@@ -34,6 +34,7 @@ class Backup(Value):
     """Whether files, index and unfinished operations are kept too, and not only commits."""
     task: str = ""
     """What the worker was asked to do, as far as that is known."""
+    task_id: str = ""
 
 
 def ref_name(worker: str, at_unix: float, number: int) -> str:
@@ -55,6 +56,7 @@ def message_of(backup: Backup) -> str:
         "left_out": backup.left_out,
         "has_files": backup.has_files,
         "task": backup.task,
+        "task_id": backup.task_id,
     }
     title = f"LLMC backup of {backup.worker}" + (f": {' '.join(backup.reason.split())}" if backup.reason else "")
     place = f"{backup.on_branch or 'detached HEAD'} at {backup.head_sha[:12]}"
@@ -90,6 +92,7 @@ def _from_record(ref: str, sha: str, record: dict[str, Any]) -> Backup:
         left_out=tuple(record["left_out"]),
         has_files=bool(record["has_files"]),
         task=str(record.get("task", "")),
+        task_id=str(record.get("task_id", "")),
     )
 
 

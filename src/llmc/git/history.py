@@ -12,7 +12,10 @@ from llmc.git.runner import LLMC_IDENTITY, Git
 from llmc.values import Value
 
 # Nothing that somebody configured may come between a change and whoever judges it: no driver, and every file whole.
-PLAIN_DIFF = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--no-relative")
+PLAIN_DIFF = (
+    *("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--no-relative"),
+    "--submodule=short",
+)
 
 
 _NEAR = 16

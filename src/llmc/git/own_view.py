@@ -16,6 +16,8 @@ from llmc.host.base import Host
 
 DIRECTORY = "run/git"
 WORKTREES = ".worktrees"
+SCRATCH = ".checks"
+"""Worktrees of LLMC's own, numbered from 1. The names of workers begin with a letter."""
 SHARED_DIRECTORIES = ("objects", "refs", "logs", "worktrees", "rr-cache", "lfs")
 SHARED_FILES = ("packed-refs",)
 _SHALLOW = "shallow"
@@ -54,12 +56,17 @@ def view_of(root: str) -> str:
     return f"{root}/{DIRECTORY}"
 
 
+def place_of(root: str, name: str) -> str:
+    """The worktree of the worker of that name, or the scratch worktree of that number."""
+    return f"{root}/{SCRATCH if name.isdecimal() else WORKTREES}/{name}"
+
+
 def records_of(root: str) -> str:
     return f"{root}/.git/worktrees"
 
 
 def record_of(root: str, name: str) -> str:
-    """Where git keeps HEAD, index and unfinished operations of a worker's worktree."""
+    """Where git keeps HEAD, index and unfinished operations of a worktree."""
     return f"{records_of(root)}/{name}"
 
 
@@ -71,7 +78,7 @@ def submodules_of(root: str, name: str) -> str:
 def places(host: Host, cwd: str) -> dict[str, str]:
     """The variables that tell git where everything is; none outside of LLMC's own clone and worktrees."""
     parent, name = posixpath.split(cwd)
-    if posixpath.basename(parent) == WORKTREES and has_view(host, root := posixpath.dirname(parent)):
+    if posixpath.basename(parent) in (WORKTREES, SCRATCH) and has_view(host, root := posixpath.dirname(parent)):
         return {
             "GIT_DIR": record_of(root, name),
             "GIT_COMMON_DIR": view_of(root),

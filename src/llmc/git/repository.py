@@ -128,6 +128,10 @@ def forget_refs(git: Git, root: str, *refs: str) -> None:
     git.run(root, "update-ref", "--stdin", stdin=encode("".join(f"option no-deref\ndelete {ref}\n" for ref in refs)))
 
 
+def refs_below(git: Git, root: str, prefix: str) -> list[str]:
+    return decode(git.run(root, "for-each-ref", "--format=%(refname)", prefix).out).split()
+
+
 def heads(git: Git, root: str) -> dict[str, str]:
     """Every branch with its tip, in one question."""
     raw = git.run(root, "for-each-ref", "--format=%(refname)%00%(objectname)", HEADS).out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import time
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from dataclasses import field
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError, is_locked
 from llmc.git.objects import ObjectReaders
-from llmc.git.own_view import EVERYWHERE_BELOW, WORKTREES, places
+from llmc.git.own_view import EVERYWHERE_BELOW, places
 from llmc.git.parse import decode, encode
 from llmc.host.base import Completed, Host, ProgramMissingError, Talk
 from llmc.values import Value
@@ -95,8 +96,8 @@ class Git(Value):
         if self.as_agents:
             raise EOFError
         if "GIT_COMMON_DIR" in places(self.host, cwd):  # HEAD and the like are another in each worktree
-            cwd, _, name = cwd.rpartition(f"/{WORKTREES}/")
-            own = f"worktrees/{name}/"
+            parent, name = posixpath.split(cwd)
+            cwd, own = posixpath.dirname(parent), f"worktrees/{name}/"
         asked = "".join(own + line if line[:1].isupper() else line for line in lines)
         answers = self.operation.ask(cwd, lambda: self._talk(cwd, args), encode(asked))
         # Its HEAD may stand for a ref that only the worktree has: it is asked itself before that counts as nothing.

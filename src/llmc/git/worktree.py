@@ -1,4 +1,4 @@
-"""A worker's place to work: made, put back to a clean state, removed."""
+"""Worktrees of the clone: made, put back to a clean state, removed. Most are workers', some LLMC's own."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.hidden import hidden_files, index_lines, reveal
 from llmc.git.history import is_ancestor
-from llmc.git.own_view import record_of, records_of
+from llmc.git.own_view import place_of, record_of, records_of
 from llmc.git.parse import Worktree, WorktreeStatus, decode, encode
 from llmc.git.repository import Operation, branch_tip, git_paths, list_worktrees, operations
 from llmc.git.runner import LONG, Git
+from llmc.git.worktree_identity import foreign_git
 from llmc.host.base import Host
 from llmc.host.faults import Moment, reached
 
@@ -23,7 +24,7 @@ class WorktreeError(LlmcError):
 def worktree_path(root: str, name: str) -> str:
     if not name or "/" in name or name.startswith("."):
         raise WorktreeError(f"{name!r} cannot be the name of a worktree", "use letters, digits and dashes")
-    return f"{root}/.worktrees/{name}"
+    return place_of(root, name)
 
 
 def find_worktree(git: Git, root: str, name: str) -> Worktree | None:
@@ -112,14 +113,48 @@ def reset_in_place(git: Git, worktree: str, branch: str, sha: str, seen: Worktre
     The directory itself stays: an agent may be running in it. What gets dropped is for the caller to back up first.
     `seen` is what its status said a moment ago, if somebody has asked.
     """
+    _check_out(git, worktree, seen, "--no-track", "-B", branch, sha)
+    reached(Moment.RESET_CHECKED_OUT)
+    git.run(worktree, "clean", "--quiet", "--force", "-d", timeout=LONG)
+
+
+def _check_out(git: Git, worktree: str, seen: WorktreeStatus | None, *where: str) -> None:
     quit_operations(git, worktree)
     hidden = hidden_files(git, worktree, seen.index if seen else index_lines(git, worktree))
     if hidden:
         reveal(git, worktree, hidden)
-    checkout = ("checkout", "--quiet", "--force", "--no-track", "--no-recurse-submodules", "-B", branch, sha)
-    git.run(worktree, *checkout, "--", timeout=LONG)
-    reached(Moment.RESET_CHECKED_OUT)
-    git.run(worktree, "clean", "--quiet", "--force", "-d", timeout=LONG)
+    git.run(worktree, "checkout", "--quiet", "--force", "--no-recurse-submodules", *where, "--", timeout=LONG)
+
+
+def show_commit(git: Git, root: str, name: str, sha: str) -> bool:
+    """Makes a scratch worktree show exactly this commit, with nothing else but ignored files. Whether it was made anew.
+
+    Nothing in it is anybody's. Whoever calls has it alone.
+    """
+    path, record = worktree_path(root, name), record_of(root, name)
+    if not git.host.exists(f"{record}/locked") and foreign_git(git.host, root, name) is None:
+        try:
+            for lock in ("index.lock", "HEAD.lock"):  # of a git that was killed with the check that it belonged to
+                git.host.remove_tree(f"{record}/{lock}")
+            _check_out(git, path, None, "--detach", sha)
+            git.run(path, "clean", "--quiet", "--force", "--force", "-d", timeout=LONG)
+        except (GitError, OSError):
+            pass  # whatever a check has done to it: it costs a checkout to make it again
+        else:
+            return False
+    _remove_scratch(git, root, name)
+    make_worktree(git, root, name, "--detach", path, sha)
+    return True
+
+
+def _remove_scratch(git: Git, root: str, name: str) -> None:
+    """Nothing is removed, or made writable, through a link that a check has put there."""
+    path = worktree_path(root, name)
+    if git.host.read_link(records_of(root)) is not None:
+        raise WorktreeError(f"{records_of(root)} is a link to another place", "run `llmc doctor --repair`")
+    if git.host.is_dir(path) and git.host.read_link(path) is None:
+        git.host.run(["chmod", "-R", "u+rwX", "--", path], timeout=LONG)
+    remove_worktree(git, root, name)
 
 
 def head_log(git: Git, worktree: str) -> list[str]:

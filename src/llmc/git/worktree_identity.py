@@ -1,11 +1,11 @@
-"""Whether a worktree is still the one that LLMC made for its worker. Reads a few small files and starts no process."""
+"""Whether a worktree is still the one that LLMC made. Reads a few small files and starts no process."""
 
 from __future__ import annotations
 
 import re
 
 from llmc.errors import LlmcError
-from llmc.git.own_view import record_of, records_of
+from llmc.git.own_view import place_of, record_of, records_of
 from llmc.git.parse import decode
 from llmc.git.plain_refs import is_alias
 from llmc.host.base import Host
@@ -33,7 +33,7 @@ def require_ours(host: Host, root: str, name: str) -> None:
 
 def foreign_git(host: Host, root: str, name: str) -> str | None:
     """Why the worktree's git is not LLMC's any more; None when it and the clone's record of it name each other."""
-    worktree = _worktree(root, name)
+    worktree = place_of(root, name)
     if not host.is_dir(worktree):
         return "its directory is gone"
     if host.read_link(worktree) is not None:
@@ -45,7 +45,7 @@ def foreign_git(host: Host, root: str, name: str) -> str | None:
 
 
 def points_at_record(host: Host, root: str, name: str) -> bool:
-    return _wrong_pointer(host, _worktree(root, name), record_of(root, name)) is None
+    return _wrong_pointer(host, place_of(root, name), record_of(root, name)) is None
 
 
 def recorded_head(host: Host, root: str, name: str) -> str | None:
@@ -62,10 +62,6 @@ def has_whole_record(host: Host, root: str, name: str) -> bool:
     record = record_of(root, name)
     # Git makes no links there, and what it empties, such as `rebase-merge`, it empties through a link as well.
     return recorded_head(host, root, name) is not None and not host.has_links(record, _SUBMODULES)
-
-
-def _worktree(root: str, name: str) -> str:
-    return f"{root}/.worktrees/{name}"
 
 
 def _wrong_pointer(host: Host, worktree: str, record: str) -> str | None:
@@ -88,7 +84,7 @@ def _wrong_record(host: Host, root: str, name: str) -> str | None:
     record = record_of(root, name)
     if not has_whole_record(host, root, name):
         return "the clone has no usable record of it"
-    if not _leads_to(host, record, _line(host, f"{record}/gitdir"), f"{_worktree(root, name)}/.git"):
+    if not _leads_to(host, record, _line(host, f"{record}/gitdir"), f"{place_of(root, name)}/.git"):
         return "the clone's record of it names another place"
     if not _leads_to(host, record, _line(host, f"{record}/commondir"), f"{root}/.git"):
         return "the clone's record of it belongs to another repository"
