@@ -18,6 +18,7 @@ from llmc.site import Site
 from llmc.store.event_log import EventLog
 from llmc.store.ledger import Ledger
 from llmc.store.state_file import StateFile
+from llmc.store.tasks import TaskStore
 from llmc.store.worker_log import WorkerLog
 from llmc.tmux.server import Tmux
 from llmc.values import Value
@@ -93,6 +94,7 @@ def open_site(root: Root) -> Site:
         EventLog(root.event_log),
         WorkerLog(root.logs, max_bytes=config.log.max_bytes, keep=config.log.keep),
         config.policy_for,
+        TaskStore(root.tasks, root.tasks_mark),
     )
     git = Git(host)
     ensure_view(git, config.repo.source, root.path, config.repo.branch)

@@ -17,16 +17,24 @@ from testing.story import Story, script
 DAY = 86_400.0
 
 
+def _report(spool: Path, name: str, content: object, at: float | None = None) -> None:
+    """Complete from the first moment, as every report has to be."""
+    unfinished = spool / f".{name}"
+    unfinished.write_text(json.dumps(content))
+    if at is not None:
+        os.utime(unfinished, (at, at))
+    unfinished.rename(spool / f"{name}.json")
+
+
 def _files(spool: Path) -> None:
     for number in range(3000):
-        unfinished = spool / f".{number}"
-        unfinished.write_text('{"event": "unheard of"}')
-        unfinished.rename(spool / f"{number:06}.json")
+        _report(spool, f"{number:06}", {"event": "unheard of"})
 
 
 def _horrors(spool: Path) -> None:
     (spool / "bad").write_text("mine")  # before LLMC has something to put there
-    (spool / "0.json" / "deep" / "deeper").mkdir(parents=True)
+    (spool / ".0" / "deep" / "deeper").mkdir(parents=True)
+    (spool / ".0").rename(spool / "0.json")
     os.mkfifo(spool / "1.json")
     (spool / "2.json").symlink_to("/dev/zero")
     (spool / "3.json").symlink_to(spool)
@@ -43,15 +51,12 @@ def _horrors(spool: Path) -> None:
 
 def _of_another(spool: Path) -> None:
     for event in ("prompt", "turn_end", "permission", "failure"):
-        (spool / f"{event}.json").write_text(json.dumps({"event": event, "text": "x", "session": "another"}))
+        _report(spool, event, {"event": event, "text": "x", "session": "another"})
 
 
 def _from_the_future(spool: Path) -> None:
     for number, event in enumerate(("session_start", "turn_end")):
-        unfinished = spool / f".{number}"
-        unfinished.write_text(json.dumps({"event": event}))
-        os.utime(unfinished, (time.time() + 900 * DAY,) * 2)
-        unfinished.rename(spool / f"{number}.json")
+        _report(spool, str(number), {"event": event}, time.time() + 900 * DAY)
 
 
 @pytest.mark.parametrize("drop", [_files, _horrors, _of_another, _from_the_future])

@@ -60,7 +60,7 @@ def test_under_manual_it_is_told_once_with_what_to_type(story: Story, words: tup
     story.until(lambda: story.worker("adam").worktree_lost)
     pid = story.pane("adam").pid
     told = "adam: its worktree is gone; `llmc restart adam` makes it again from its branch"
-    assert notices(story) == [told]
+    story.until(lambda: notices(story) == [told])
     assert "its worktree is gone; `llmc restart adam` makes it again" in story.llmc("explain", "adam").out
     assert "adam's worktree is gone" in story.llmc("start", "--worker", "adam", "--prompt", "x", code=1).err
     story.llmc("patrol")

@@ -28,7 +28,8 @@ def ask_unseen(story: Story, name: str) -> None:
     story.until(lambda: not list(spool.glob("*.json")))
     spool.rename(spool.with_name(f"{name}-watched"))
     spool.mkdir()
-    (spool / "1.json").write_text(QUESTION)
+    (spool / ".1").write_text(QUESTION)
+    (spool / ".1").rename(spool / "1.json")
 
 
 def counts(story: Story) -> dict[str, int]:

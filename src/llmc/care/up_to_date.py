@@ -46,6 +46,8 @@ def bring_up_to_date(site: Site, name: str, tried: Rebases | None = None) -> Llm
     tip = upstream_tip(site) if _waits(worker) else None
     if tip is None or worker.commit_sha is None or is_ancestor(site.git, site.root.path, tip, worker.commit_sha):
         return None
+    if site.ledger.tasks.train.has(name):
+        return None  # it lands when it is its turn: whatever lands before that, it is stacked on
     wanted = (worker.commit_sha, tip)
     if (tried is not None and tried.get(name) == wanted) or not _may_move(site, worker, tip):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from llmc.care.catch_up import Learned, session_news, work_news
+from llmc.care.retries import carry_out, try_again, without_calls
 from llmc.care.up_to_date import Rebases, bring_up_to_date
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import MergeWork
@@ -46,13 +47,20 @@ def _care(site: Site, name: str, tried: Rebases, bring_up: bool) -> Cared:
     try:
         learned = Learned(site, site.worker(name))
         learned.add(work_news(site, learned.worker, REPORTS_AT_ONCE))
-        tell(site, *learned.decisions)
+        again = try_again(site, learned.worker)
+        tell(site, *(map(without_calls, learned.decisions) if again else learned.decisions))
+        if again is not None:
+            learned.add([carry_out(site, learned.worker, again)])
         if bring_up and learned.worker.session in (Session.DOWN, Session.CRASHED):
             learned.take([ev.StartAsked(site.now())])
         if _waits_for_others(site, learned.worker):
             return Cared.BUSY
-        if learned.worker.pending and settle(site, name).waits:
-            return Cared.WAITS
+        if learned.worker.pending:
+            settled = settle(site, name)
+            if settled.waits:
+                return Cared.WAITS
+            if settled.left and settled.refusal is not None:
+                raise settled.refusal  # tried again after a while
         bring_up_to_date(site, name, tried)
     finally:
         lock.release()

@@ -80,6 +80,7 @@ class ConflictWatch:
         if not self._radar.stopped:
             # A cache that the next look makes anew: atomic for readers, but not worth a sync to disk.
             write_atomically(Path(site.root.radar_file), json.dumps(self._radar.document(site)))
+            write_atomically(Path(site.root.touched_file), json.dumps(self._radar.touched()))
         return time.monotonic() - began
 
     def collect(self) -> str:

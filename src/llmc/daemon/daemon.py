@@ -12,7 +12,7 @@ from threading import Event
 from llmc.care.screens import act_on_screens
 from llmc.care.up_to_date import Rebases
 from llmc.care.worker import Cared, care_for
-from llmc.daemon import branches, upstream
+from llmc.daemon import branches, train, upstream
 from llmc.daemon.branches import watch_branches
 from llmc.daemon.confirmations import Confirmations
 from llmc.daemon.conflict_watch import ConflictWatch
@@ -20,8 +20,11 @@ from llmc.daemon.farewell import Farewell
 from llmc.daemon.journal import EVERYBODY, Journal
 from llmc.daemon.loop import Eyes, Loop
 from llmc.daemon.patrol import Patrols
+from llmc.daemon.queue import QueueWatch
+from llmc.daemon.review_checks import ReviewChecks
 from llmc.daemon.roster import Roster
 from llmc.daemon.schedule import RETRY_SECS, Schedule
+from llmc.daemon.train import TrainKeeper
 from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import Upstream, watch_upstream
 from llmc.daemon.view import LiveView
@@ -42,8 +45,8 @@ from llmc.tmux.parsing import Pane
 AT_ONCE = 4
 """Workers looked after at the same time: starting many agents at once would only make all of them slow."""
 STATE_FILES = frozenset(("state.json", "config.toml"))
-PATROL = "*patrol*"
-"""Not a worker: worker names begin with a letter."""
+PATROL, TASKS = "*patrol*", "*tasks*"
+"""Not workers: worker names begin with a letter."""
 
 
 class Daemon:
@@ -73,6 +76,9 @@ class Daemon:
         self._loop = Loop(self._site.root, self._site.host, self._journal, ERRANDS, eyes, AT_ONCE)
         self._confirmations = Confirmations(self._loop.pool, self._journal.complain)
         self._conflicts = ConflictWatch(self._site, self._loop.signals.wake)
+        self._train = TrainKeeper(self._loop.signals.wake)
+        self._queue = QueueWatch(self._loop.signals.wake)
+        self._checks = ReviewChecks(self._loop.signals.wake)
         self._setups = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="setup")
         """A setup may take half an hour, and must not keep the others from being looked after."""
         self._not_set_up: set[str] = set()
@@ -89,6 +95,8 @@ class Daemon:
         self._loop.begin()
         files.add(root.path, "root", STATE_FILES)
         files.add(root.run, PATROL, frozenset((os.path.basename(root.patrol_request),)))
+        files.add(root.run, train.NAME, frozenset((os.path.basename(root.train_mark),)))
+        files.add(root.run, TASKS, frozenset(map(os.path.basename, (root.tasks_mark, root.touched_file))))
         watch_upstream(self._site, files)
         watch_branches(root, files)
         self._read_state()
@@ -104,6 +112,9 @@ class Daemon:
         finally:
             self._leaving.set()
             self._setups.shutdown(wait=True, cancel_futures=True)
+            self._train.close()
+            self._queue.close()
+            self._checks.close()
             self._conflicts.close(self._site)
             self._loop.close()
         if signals.ending is Ending.INTERRUPTED:
@@ -118,6 +129,9 @@ class Daemon:
             *self._schedule.moments(),
             *self._patrols.moments(),
             *self._conflicts.moments(),
+            *self._train.moments(),
+            *self._queue.moments(),
+            *self._checks.moments(),
         ]
         for kind, name in self._loop.wait(moments):
             if kind == "exit":
@@ -125,14 +139,20 @@ class Daemon:
             elif kind == "answer":
                 self._hear_answer()
         self._notice_files()
-        for complaint in filter(None, (self._loop.notice_screens(), self._conflicts.collect())):
+        for complaint in filter(None, (self._loop.notice_screens(), self._conflicts.collect(), self._train.collect())):
             self._journal.complain(EVERYBODY, complaint)
+        self._notice_queue()
+        for name, complaint in self._checks.collect():
+            self._journal.complain(name, complaint)
         self._notice_care()
         self._notice_upstream()
         self._go_on_patrol()
         self._schedule.begin_due()
         self._loop.screens.begin()
         self._conflicts.begin(self._site)
+        self._train.begin(self._site)
+        self._queue.begin(self._site)
+        self._checks.begin(self._site)
         self._loop.status_lines.when_due()
         self._view.when_due(self._farewell.words)
 
@@ -142,11 +162,25 @@ class Daemon:
                 self._read_state()
             elif name == upstream.NAME:
                 self._upstream.fetch()
+            elif name == train.NAME:
+                for left in self._train.changed(self._site):
+                    self._schedule.soon(left)
             elif name == branches.NAME:
                 watch_branches(self._site.root, self._loop.files, self._roster.names)
                 self._patrols.look_at_all(self._site)
+            elif name == TASKS:
+                self._queue.changed()
             elif name != PATROL:
                 self._schedule.soon(name)
+
+    def _notice_queue(self) -> None:
+        given, complaint = self._queue.collect()
+        for name in given:
+            self._schedule.soon(name)
+        if complaint:
+            self._journal.complain(TASKS, complaint)
+        elif given:
+            self._journal.settled(TASKS)
 
     def _notice_care(self) -> None:
         while self._stirred:
@@ -168,6 +202,8 @@ class Daemon:
         elif came not in (Cared.BUSY, Cared.WAITS):
             self._journal.settled(name)
             self._conflicts.changed({name})
+            self._checks.changed({name})
+            self._train.soon()
 
     def _notice_upstream(self) -> None:
         fetched = self._upstream.fetched()
@@ -175,6 +211,7 @@ class Daemon:
             return
         if isinstance(fetched, str):
             self._conflicts.upstream_is(fetched, self._roster.names)
+            self._checks.changed(self._roster.names)
         else:
             self._journal.complain(EVERYBODY, str(fetched))
         self._patrols.looked_upstream(self._site)
@@ -227,6 +264,7 @@ class Daemon:
         self._roster.update(state.workers)
         self._journal.settled(EVERYBODY)
         self._plan(state)
+        self._queue.workers_are(state)
         self._follow_terminals(state.workers.values())
 
     def _read_settings(self) -> None:
@@ -234,6 +272,8 @@ class Daemon:
         if changed != self._settings_read:
             self._site = self._opened()
             self._settings_read = changed
+            self._train.soon()
+            self._checks.changed(self._roster.names)
             self._loop.files.forget(upstream.NAME)
             watch_upstream(self._site, self._loop.files)
 
@@ -245,6 +285,7 @@ class Daemon:
         self._rebases.pop(name, None)
         self._journal.settled(name)
         self._conflicts.changed({name})
+        self._checks.drop(name)
 
     def _plan(self, state: State) -> None:
         for worker in state.workers.values():

@@ -112,6 +112,10 @@ class Radar:
     def document(self, site: Site) -> Document:
         return radar_document(site.config.repo.branch, self._upstream, self._seen, self._pairs, site.now())
 
+    def touched(self) -> dict[str, list[str]]:
+        """The files that each worker's work changes."""
+        return {name: sorted(seen.touched.all) for name, seen in self._seen.items()}
+
     def close(self, site: Site) -> None:
         site.host.remove_tree(self._place)
         self._store = None

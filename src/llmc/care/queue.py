@@ -1,0 +1,85 @@
+"""The queue: who gets what next, as things stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from llmc.care.giving import NotGivenError, SomebodyActsError, give_if_free
+from llmc.care.retries import hands_of, queue_failed_again
+from llmc.core.tasks.queue import Assignment, Flight, assign, flights_of, waits
+from llmc.core.tasks.task import Task
+from llmc.errors import IllegalEventError
+from llmc.model import State
+from llmc.site import Site
+from llmc.store.ledger import UnknownWorkerError, holders_of
+from llmc.store.snapshot import read_touched
+from llmc.store.tasks import SHOWN_IN_STATUS, UnknownTaskError
+from llmc.values import Value
+
+NOBODY: Mapping[str, str] = MappingProxyType({})
+Touched = Mapping[str, list[str]]
+"""The files that each worker's work changes."""
+
+
+class GivenOut(Value):
+    given: Mapping[str, str]
+    """The tasks that were given to somebody, each with its worker."""
+    unfit: Mapping[str, str]
+    """Workers that seem free and take nothing, and why."""
+    again: bool = False
+    """Somebody acted for a worker just then: it may be free in a moment."""
+
+
+def next_assignment(
+    site: Site,
+    state: State,
+    unfit: Mapping[str, str] = NOBODY,
+    touched: Touched | None = None,
+    tasks: list[Task] | None = None,
+) -> tuple[list[Task], Assignment]:
+    """The tasks that wait for a worker, and what is to become of them. `touched` None: as the daemon saw it last.
+
+    `tasks`: all that are queued, if somebody has read them already.
+    """
+    holders = holders_of(state)
+    queued = [task for task in (site.ledger.tasks.queued() if tasks is None else tasks) if waits(task, holders)]
+    if not queued:
+        return [], Assignment()
+    others = {task.id: task.standing for task in queued}
+    unknown = {each for task in queued for each in task.after if each not in others}
+    others |= {task.id: task.standing for task in site.ledger.tasks.named(unknown).values()}
+    return queued, assign(queued, hands_of(site, state, unfit), others, _flights(site, state, queued, touched))
+
+
+def _flights(site: Site, state: State, queued: list[Task], touched: Touched | None) -> list[Flight]:
+    if not any(task.touches for task in queued):
+        return []
+    at_workers = site.ledger.tasks.named(holders_of(state))
+    seen = read_touched(site.root.touched_file) if touched is None else touched
+    return flights_of(state.workers.values(), at_workers, seen)
+
+
+def give_out(site: Site, unfit: Mapping[str, str] = NOBODY) -> GivenOut:
+    """Writes tasks into the records of workers that are free. Who is not fit is left alone, and the tasks say why."""
+    queue_failed_again(site)
+    queued, plan = next_assignment(site, site.ledger.load(), unfit)
+    given, refused, again = {}, {}, False
+    for task, name in plan.pairs:
+        try:
+            give_if_free(site, task.id, name)
+            given[task.id] = name
+        except NotGivenError as why:
+            refused[name] = f"{why.what}; {why.hint}"
+        except (SomebodyActsError, IllegalEventError, UnknownTaskError, UnknownWorkerError):
+            again = True  # things have changed meanwhile
+    _explain(site, queued, {**plan.waiting, **{task.id: refused[name] for task, name in plan.pairs if name in refused}})
+    return GivenOut(given, {**unfit, **refused}, again or bool(refused))
+
+
+def _explain(site: Site, queued: list[Task], waiting: Mapping[str, str]) -> None:
+    """Those that `llmc status` shows."""
+    shown = [task for task in queued if task.id in waiting][:SHOWN_IN_STATUS]
+    news = {task.id: waiting[task.id] for task in shown if task.reason != waiting[task.id]}
+    if news:
+        site.ledger.tasks.explain(news)
