@@ -124,7 +124,7 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             "[zebra]\n",
             4,
             "unknown table `zebra`",
-            "known here: repo, defaults, policy, backup, notify, classifier, log, workers, agents",
+            "known here: repo, defaults, policy, tasks, backup, notify, classifier, log, workers, agents",
         ),
         (
             "[[policy.auto_confirm]]\nagent = 'claude'\nkind = 'question'\npattern = 'x'\nx = 1\n",
@@ -217,8 +217,8 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             'notify = "bell"\n',
             4,
             "unknown key `repo.notify`",
-            "known here: source, branch, validate, validate_timeout_secs, copy, setup, setup_timeout_secs, "
-            "submodules, env, ports, push",
+            "known here: source, branch, validate, validate_timeout_secs, validate_on, validate_jobs, copy, setup, "
+            "setup_timeout_secs, submodules, env, ports, push",
         ),
         (
             '[notify]\nwebhook = "ftp://x"\n',

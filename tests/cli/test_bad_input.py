@@ -58,6 +58,8 @@ def test_workers_that_nobody_knows(place):
     texts = (
         ["message", "nobody", "hello"],
         ["reject", "nobody", "no"],
+        ["comment", "nobody", "README:1", "no"],
+        ["comment", "nobody", "--list"],
         ["start", "--worker", "nobody", "--prompt", "x"],
     )
     said = place.refuses([*lines, *texts, ["undo", "nobody", "--list"], ["nuke", "baker", "nobody", "--yes"]], 1)
@@ -105,6 +107,10 @@ def test_texts_that_no_agent_may_get(place, tmp_path):
             *files,
             *(["message", "baker", text] for text in words),
             ["reject", "adam", "a\x1bb"],
+            ["comment", "adam", "README:1", "a\x1bb"],
+            ["comment", "adam", "README:1", ""],
+            ["comment", "adam", f"{NO_TEXT}:1", "x"],
+            ["comment", "adam", "--remove", "-1"],
             ["accept", "adam", "--message", "a\x1bb"],
             ["accept", "adam", "--message", ""],
             ["start", "--worker", "baker", "--prompt", NO_TEXT],
@@ -136,6 +142,9 @@ def test_texts_that_are_given_twice_or_not_at_all(place):
             ["message", "baker", "x", "--file", "y"],
             ["reject", "adam"],
             ["reject", "adam", "one", "two"],
+            ["comment", "adam", "README:1"],
+            ["comment", "adam", "README:1", "x", "--file", "y"],
+            ["comment", "adam"],
         ],
         2,
     )

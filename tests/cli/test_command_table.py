@@ -316,6 +316,9 @@ def test_a_story_as_json(tmp_path):
         assert status_of("adam") == "needs_review"
         assert ask("peek", "adam", "-n", "5")["dead"] is False
         assert "first" in ask("review")["diff"]
+        assert ask("comment", "adam", "README:1", "say more here")["open"] == 1
+        assert len(ask("comment", "adam", "--list")["comments"]) == 1
+        assert ask("comment", "adam", "--remove", "1")["text"] == "say more here"
         check_fields(ask("reject", "say more"), RECEIPT)
         wait_until(lambda: status_of("adam") == "needs_review")
         assert ask("review", "adam")["worker"] == "adam"

@@ -112,6 +112,14 @@ def test_whoever_agrees_means_the_other_root(user):
     assert (code, "added adam" in shown) == (0, True)
 
 
+def test_who_does_not_agree_is_not_told_of_an_error(user):
+    user.says(user.shop, "add", "adam", "--agent", "demo")
+    (user.home / "llmc" / ".worktrees" / "adam" / "new.txt").write_text("x")
+    code, shown = user.at_terminal(user.shop, "reset", "adam", answers="n\n")
+    assert (code, shown.strip().endswith("[y/N] adam: nothing was changed")) == (1, True)
+    assert "error" not in shown
+
+
 def test_a_root_that_was_named_needs_no_question(user):
     user.says(user.blog, "--root", str(user.home / "llmc"), "add", "adam", "--agent", "demo")
 

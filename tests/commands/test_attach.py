@@ -37,8 +37,7 @@ def test_who_only_looks_can_leave_and_types_nothing(running: Story, keys: str) -
     with Person(attach(running, "--read-only"), os.environ) as person:
         wait_until(lambda: b"you only look" in person.shown)
         person.types("typed by an onlooker")
-        person.types(keys)
-        person.ends()
+        person.leaves(keys)
     assert "typed by" not in running.screen("adam")
 
 

@@ -152,4 +152,5 @@ def test_nobody_is_said_to_be_ready_when_tmux_and_the_daemon_are_gone(tmp_path):
 
         story.llmc("config", "set", "agents.demo.command", '["false"]')
         story.llmc("up", "--detach", code=1)
-        assert shown_terminals(story) == {}
+        assert "READY" not in shown_terminals(story).values()
+        story.until(lambda: shown_terminals(story) == {})  # the daemon has seen the one that ended at once

@@ -222,7 +222,7 @@ def test_a_reset_can_be_undone_with_commits_and_files(up: Story) -> None:
     assert "nothing was changed" in up.llmc("reset", "adam", code=1).err
     assert (worktree / "half.txt").exists()
 
-    assert "llmc undo" in up.llmc("reset", "adam", "--yes").out
+    assert "`llmc undo adam` brings" in up.llmc("reset", "adam", "--yes").out
     assert up.wait("adam", Work.IDLE).current_prompt == ""
     assert not (worktree / "a.txt").exists()
     assert not (worktree / "half.txt").exists()

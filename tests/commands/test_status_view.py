@@ -11,6 +11,8 @@ from llmc.core.paint import Paint
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
+FLOW = {"train": {"paused": False, "entries": []}, "tasks": [], "task_counts": {}}
+
 
 def worker(name="adam", status="working", **more):
     return {
@@ -32,7 +34,7 @@ def worker(name="adam", status="working", **more):
 
 def document(*workers, root="/somewhere/llmc"):
     daemon = {"running": True, "pid": 7}
-    return {"root": root, "daemon": daemon, "branch": "main", "landings": [], "workers": workers, "patrol": {}}
+    return {"root": root, "daemon": daemon, "branch": "main", "landings": [], "workers": workers, "patrol": {}, **FLOW}
 
 
 def test_every_signal_has_words():

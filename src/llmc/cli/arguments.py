@@ -34,6 +34,37 @@ def some_tree(text: str) -> str:
     return text.lower()
 
 
+def some_task(text: str) -> str:
+    """One id, or several with commas between them; empty for none."""
+    if any(part and not _is_task(part) for part in text.split(",")):
+        raise _wrong("it must be the id of a task, such as t3")
+    return text
+
+
+def _is_task(word: str) -> bool:
+    return word[:1] == "t" and word[1:].isdecimal() and word.isascii() and len(word) <= 15
+
+
+def some_glob(text: str) -> str:
+    if text.startswith(("/", "~")) or ".." in text.split("/"):
+        raise _wrong("it must be a path or a pattern inside the repository")
+    return some_text(text)
+
+
+def goes_on(takes: object, word: str) -> bool:
+    """Whether a word belongs to the option whose value stands before it: `--after t1 t2`."""
+    if takes is some_task:
+        return all(map(_is_task, word.split(",")))
+    return takes is some_glob and not word.startswith("-") and bool(word) and not any(c.isspace() for c in word)
+
+
+def some_priority(text: str) -> int:
+    digits = text.removeprefix("-")
+    if not digits.isdecimal() or not digits.isascii() or len(digits) > 6:
+        raise _wrong("it must be a whole number, such as 5 or -5")
+    return int(text)
+
+
 def some_lines(text: str) -> int:
     return _count(text, MOST_LINES)
 

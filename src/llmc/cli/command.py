@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from llmc.cli.arguments import some_lines
+from llmc.cli.arguments import some_lines, some_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-FAILS = ("1 it was refused or failed; the error says what to do",)
+FAILS = ("1 refused or failed; the error says what to do",)
 
 
 class Word:
@@ -23,7 +23,7 @@ class Word:
 
 
 class Command:
-    __slots__ = ("about", "answers", "codes", "examples", "looks", "name", "parts", "summary", "words")
+    __slots__ = ("about", "answers", "codes", "examples", "looks", "name", "parts", "summary", "usual_part", "words")
 
     def __init__(
         self,
@@ -37,6 +37,7 @@ class Command:
         about: str = "",
         codes: tuple[str, ...] = FAILS,
         looks: bool = False,
+        usual_part: str = "",
     ) -> None:
         """`answers`: whether there is something to say as JSON. `about`: what the summary leaves open.
         `codes`: what its exit codes mean, besides those that they always mean. `looks`: it changes nothing in a root
@@ -51,6 +52,8 @@ class Command:
         self.looks = looks
         self.parts = parts
         """The commands of a group: `llmc pty classify`."""
+        self.usual_part = usual_part
+        """The one that is meant where none is named."""
 
 
 def word(*names: str, **options: Any) -> Word:  # noqa: ANN401 - handed to argparse as it is
@@ -71,4 +74,5 @@ def lines(usual: int, stands_for: str = "N") -> Word:
     return Word(("-n", "--lines"), {"metavar": stands_for, "type": some_lines, "default": usual, "help": text})
 
 
-FOLLOW = flag("--follow", "-f", text="go on as more comes")
+WORKER = value("worker", "WORKER", some_name, "the worker's name")
+FOLLOW = flag("--follow", "-f", text="keep showing new entries")

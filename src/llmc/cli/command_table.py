@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from llmc.cli.arguments import some_name, some_path, some_seconds, some_text, some_tree
-from llmc.cli.command import FAILS, FOLLOW, Command, flag, lines, value, word
+from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text
+from llmc.cli.command import FAILS, FOLLOW, WORKER, Command, flag, lines, value, word
+from llmc.cli.landing_command_table import LANDING_COMMANDS
 
 SENDS = (
     "1 undelivered: nothing was sent, or the command was refused",
     "4 delivery unknown: look with `llmc peek` before you send it again",
 )
 
-WORKER = value("worker", "WORKER", some_name, "the worker's name")
 MAYBE_WORKER = value("worker", "WORKER", some_name, "the worker's name", nargs="?")
 YES = flag("--yes", "-y", text="do not ask")
 NAMES = value("names", "WORKER", some_name, "the workers' names", nargs="*")
@@ -23,10 +23,16 @@ def _pty_commands() -> tuple[Command, ...]:
     return PTY
 
 
+def _task_commands() -> tuple[Command, ...]:
+    from llmc.cli.task_command_table import TASK_COMMANDS
+
+    return TASK_COMMANDS
+
+
 COMMANDS = (
     Command(
         "demo",
-        "the whole story on this machine, with scripted agents and no account",
+        "play a whole session on this machine, with scripted agents and no account",
         ("llmc demo", "llmc demo --keep --speed 2"),
         (
             flag("--keep", text="keep the sample repository and the root afterwards"),
@@ -83,7 +89,7 @@ COMMANDS = (
             flag("--all", text="every worker"),
             YES,
         ),
-        about="Asks first where work would leave your sight; `llmc undo --list` shows what is kept.",
+        about="Asks first when a worker has unmerged work; `llmc undo --list` shows the backups.",
     ),
     Command(
         "up",
@@ -92,7 +98,7 @@ COMMANDS = (
         (
             flag("--no-patrol", text="no periodic check of everything"),
             flag("--detach", "-d", text="in the background, until `llmc down`"),
-            flag("--force", text="for scripts that say so: what a killed daemon left behind is never in the way"),
+            flag("--force", text="without effect: what a killed daemon left behind never prevents a start"),
         ),
         about="Shows what happens until Ctrl-C, which stops the agents, and asks first when one is in the middle of a "
         "turn (a second Ctrl-C means yes). With --detach it answers when every worker is up or has failed to come up, "
@@ -104,7 +110,7 @@ COMMANDS = (
         "stop the workers and the daemon",
         ("llmc down", "llmc down --force"),
         (flag("--force", text="do not ask, and do not wait for agents"), YES),
-        about="What each worker was working on is kept, and `llmc up` goes on from there. At a terminal it asks "
+        about="What each worker was working on is kept, and `llmc up` continues from there. At a terminal it asks "
         "first when an agent is in the middle of a turn.",
     ),
     Command(
@@ -118,8 +124,8 @@ COMMANDS = (
             flag("--force", text="do not ask, and do not wait for the agent"),
             YES,
         ),
-        about="Asks first when an agent is in the middle of a turn; a script says --yes. Names the texts that waited "
-        "in the agent's own queue and are lost with its session.",
+        about="Asks first when an agent is in the middle of a turn; in a script, pass --yes. Names the texts that "
+        "waited in the agent's own queue and are lost with its session.",
         codes=(
             "1 refused, or it did not start, or its task could not be given to it again",
             "4 it is not known whether it has its task again",
@@ -135,9 +141,9 @@ COMMANDS = (
             value("--within", "SECS", some_seconds, "how long the agent may take to stop (default 10)", default=10.0),
             flag("--force", text="end an agent that does not stop in time, and start it again"),
         ),
-        about="Presses the agent's own key (Esc for most), never where no turn runs, and says what shows that the turn "
-        "is over: the agent's report (hook) or its screen at rest. An open dialog is refused by it. The worker then "
-        "waits for you: `llmc message` lets it go on.",
+        about="Presses the agent's own key (Esc for most), but only while a turn runs, and says what shows that the "
+        "turn is over: the agent's report (hook) or its screen at rest. An open dialog is refused by it. The worker "
+        "then waits for you: `llmc message` lets it go on.",
         codes=(*FAILS, "4 it is not known whether the turn is over: look with `llmc peek`"),
     ),
     Command(
@@ -150,12 +156,12 @@ COMMANDS = (
             flag("--all", text="the workers of all your roots"),
         ),
         about="The columns: the worker, its status, what its terminal seems to show (ready, busy, asks, failed), its "
-        "task, how long ago something happened, and why. `llmc explain WORKER` tells more.",
+        "task, how long ago something happened, and why. `llmc explain WORKER` says more.",
         looks=True,
     ),
     Command(
         "roots",
-        "all roots of yours, a line each: where, repository, workers, who waits",
+        "list all your roots: path, repository, workers, who waits for you",
         ("llmc roots", "llmc roots --json"),
         about="A root is known from its `llmc init` on; `llmc up` makes one known that is not. `llmc status --all` "
         "shows the workers of all of them.",
@@ -176,6 +182,7 @@ COMMANDS = (
             value("--prompt-file", "F", some_path, "the task is in this file"),
             value("--template", "NAME", some_name, "the task is ROOT/templates/NAME.md"),
             value("--set", "K=V", some_text, "fill in {K} of the template", action="append", default=[]),
+            flag("--queue", text="where nobody is free, queue it as `llmc task add` does"),
             flag("--wait", text="wait until the worker needs you or has finished"),
         ),
         about="Without a text your editor opens (VISUAL, EDITOR). The answer is a receipt: delivered, queued, "
@@ -183,8 +190,17 @@ COMMANDS = (
         codes=SENDS,
     ),
     Command(
+        "task",
+        "the queue: tasks that wait for a worker, and all there were",
+        ("llmc task", 'llmc task add "Add a login page"', "llmc task import plan.md"),
+        about="Without a further word it lists the tasks. The daemon gives them out as workers become free.",
+        answers=False,
+        parts=_task_commands,
+        usual_part="list",
+    ),
+    Command(
         "templates",
-        "the templates for tasks, and what each leaves open",
+        "list the task templates, and the variables that each needs",
         ("llmc templates", "llmc templates --json"),
         about="A template is a file ROOT/templates/NAME.md; {NAME} in it is filled in by --set NAME=VALUE, and doubled "
         "braces stand for themselves.",
@@ -225,11 +241,11 @@ COMMANDS = (
     ),
     Command(
         "attach",
-        "the worker's terminal itself (Ctrl-b d leaves it)",
+        "open the worker's terminal (Ctrl-b d leaves it)",
         ("llmc attach adam", "llmc attach adam --read-only"),
         (WORKER, flag("--read-only", "-r", text="look, do not type")),
         answers=False,
-        about="Type as you like: LLMC never types behind a half-typed line of yours.",
+        about="You can type at any time: LLMC never types after a half-typed line of yours.",
         looks=True,
     ),
     Command(
@@ -241,19 +257,42 @@ COMMANDS = (
     ),
     Command(
         "review",
-        "show the work that waits for longest, or that of a worker",
-        ("llmc review", "llmc review baker --interface stat"),
+        "show the work that has waited longest, or that of a worker",
+        ("llmc review", "llmc review baker --interface stat", "llmc review baker --since-last"),
         (
             MAYBE_WORKER,
+            flag("--since-last", text="only what has changed since the last round, or else since the last review"),
             word(
                 "--interface",
                 choices=("diff", "difftastic", "delta", "vscode", "stat"),
                 help="how to show it (default: difftastic where installed, else diff)",
             ),
         ),
-        about="The work is brought up to date with your branch first. What you have reviewed is what `llmc accept` "
-        "and `llmc reject` mean when they are given no name.",
+        about="The work is brought up to date with your branch first. Without a name, `llmc accept` and `llmc reject` "
+        "are about the work that you reviewed last. --since-last leaves out what your branch has changed, and shows "
+        "each earlier comment beside what became of its lines: changed, gone or untouched.",
         codes=("1 no work waits for review, or it conflicts with your branch and its agent was asked to resolve that",),
+    ),
+    Command(
+        "comment",
+        "comment on lines of a worker's work, for `llmc reject` to send",
+        (
+            'llmc comment adam src/app.py:12 "Please use the helper"',
+            'llmc comment adam "my file.txt:3-5" "Why?"',
+            "llmc comment adam --list",
+            "llmc comment adam --remove 2",
+        ),
+        (
+            WORKER,
+            value("place", "FILE:LINE[-LINE]", some_name, "the lines, as the diff numbers the new side", nargs="?"),
+            word("text", metavar="TEXT", nargs="?", help="what you say of them, or - for standard input"),
+            value("--file", "F", some_path, "the text is in this file"),
+            flag("--list", text="the comments, those of earlier rounds too"),
+            value("--remove", "N", some_lines, "take back the open comment N"),
+        ),
+        about="The lines are those of the commit that was reviewed last, or of the newest one where nobody has looked "
+        "at the work yet; lines that the work deletes have no number there. Comments stay through rebases, and all "
+        "that are open go to the agent as one round.",
     ),
     Command(
         "reject",
@@ -265,60 +304,12 @@ COMMANDS = (
             ),
             value("--file", "F", some_path, "the feedback is in this file"),
         ),
-        about="The agent keeps its context and gets the diff with it; the work comes back for review when it has "
-        "committed again. Without feedback your editor opens (VISUAL, EDITOR).",
+        about="One round: all open comments (`llmc comment`) with the lines that they are about, and the feedback. The "
+        "agent keeps its context and gets the diff with it; the work comes back for review when it has committed "
+        "again. Without comments and feedback your editor opens (VISUAL, EDITOR).",
         codes=SENDS,
     ),
-    Command(
-        "accept",
-        "merge the reviewed work as one commit",
-        ("llmc accept", 'llmc accept baker --message "Add profile page"', "llmc accept adam baker --dry-run"),
-        (
-            value("names", "WORKER", some_name, "the workers (default: the last reviewed)", nargs="*"),
-            flag("--all", text="all work that waits and was reviewed"),
-            word("--message", "-m", metavar="M", help="the commit's message"),
-            flag("--changed", text="also where the work has changed since its review"),
-            value("--tree", "SHA", some_tree, "only this very tree, as `review --json` names it"),
-            flag("--dry-run", "-n", text="show every step with what it would do, and change nothing"),
-        ),
-        about="Rebases, runs the checks of repo.validate, makes one commit with a clean message, moves your branch "
-        "forward and puts the worker back to idle. Your uncommitted changes are never touched. Work that has changed "
-        "since its review is refused, with the difference; a mere rebase is no change. Work that nobody reviewed is "
-        "accepted when its worker is named, and the answer says so.",
-        codes=("1 refused, and nothing was merged (with several workers: one of them was)",),
-    ),
-    Command(
-        "pr",
-        "push a worker's work as a branch, and open a pull request",
-        ("llmc pr adam", "llmc pr adam --remote upstream"),
-        (
-            WORKER,
-            word("--remote", metavar="R", type=some_name, help="the remote (default: repo.push, else origin)"),
-            word("--message", "-m", metavar="M", help="title and text of the commit and of the pull request"),
-            flag("--changed", text="also where the work has changed since its review"),
-        ),
-        about="The work goes there as one clean commit on top of your branch, which stays where it is; nothing is ever "
-        "forced. The pull request is opened by gh or glab where they are installed, else its address is printed. The "
-        "worker goes on waiting: `llmc reset` frees it when the request is merged.",
-    ),
-    Command(
-        "rebase",
-        "bring a worker's work up to date with your branch",
-        ("llmc rebase adam",),
-        (WORKER,),
-        about="Conflicts are given to the agent that made the work, with its task and the steps.",
-        codes=(
-            "1 refused, or it conflicts and its agent could not be asked to resolve that",
-            "4 it conflicts, and it is not known whether its agent was asked",
-        ),
-    ),
-    Command(
-        "conflicts",
-        "which workers will conflict with the branch or with each other, and where",
-        ("llmc conflicts", "llmc conflicts --fresh", "llmc conflicts --json"),
-        (flag("--fresh", text="look now, whatever the daemon has seen"),),
-        looks=True,
-    ),
+    *LANDING_COMMANDS,
     Command(
         "reset",
         "back to idle on the tip of the branch; a backup is kept",
@@ -329,15 +320,17 @@ COMMANDS = (
     Command(
         "undo",
         "list and restore backups",
-        ("llmc undo --list", "llmc undo adam"),
+        ("llmc undo --list", "llmc undo adam", "llmc undo --landing t3"),
         (
             MAYBE_WORKER,
             flag("--list", text="only list them"),
             value("--backup", "REF", some_name, "this one; the end of its name will do"),
+            value("--landing", "TASK", some_name, "take back what this task has landed, by a revert commit"),
             YES,
         ),
         about="With a worker, its newest backup that differs from what it has now is put back, and what it has now is "
-        "backed up too. Without one it lists all backups.",
+        "backed up too. Without one it lists all backups. --landing adds a commit that takes a task's work out of "
+        "your branch again; the task is cancelled, and `llmc task retry` queues it again.",
     ),
     Command(
         "patrol",
@@ -359,8 +352,8 @@ COMMANDS = (
         "logs",
         "a worker's log file, lines of JSON",
         ("llmc logs adam --follow", "llmc logs adam --setup"),
-        (WORKER, FOLLOW, flag("--setup", text="what the setup of its worktree said, the last time"), lines(50)),
-        about="`llmc events WORKER` tells the same in words.",
+        (WORKER, FOLLOW, flag("--setup", text="the output of the last setup of its worktree"), lines(50)),
+        about="`llmc events WORKER` shows the same as text.",
         looks=True,
     ),
     Command(
@@ -389,7 +382,13 @@ COMMANDS = (
     Command(
         "config",
         "read and change the settings; comments stay",
-        ("llmc config", "llmc config get repo.branch", "llmc config set policy.autonomy assist", "llmc config check"),
+        (
+            "llmc config",
+            "llmc config get repo.branch",
+            "llmc config set policy.autonomy assist",
+            """llmc config set repo.validate '["make lint", "make test"]'""",
+            "llmc config check",
+        ),
         (
             word(
                 "action",
@@ -401,13 +400,13 @@ COMMANDS = (
             value("key", "K", some_text, "such as defaults.model or workers.adam.model", nargs="?"),
             value("value", "V", some_text, "the new value", nargs="?"),
         ),
-        about="Without words it lists all settings, each with where it is from. docs/configuration.md describes every "
-        "key.",
+        about="Without arguments it lists all settings and where each comes from. docs/configuration.md describes "
+        "every key.",
         looks=True,
     ),
     Command(
         "completion",
-        "words for your shell's completion",
+        "print the completion script for your shell",
         ('eval "$(llmc completion bash)"', "llmc completion fish > ~/.config/fish/completions/llmc.fish"),
         (word("shell", choices=("bash", "zsh", "fish"), help="your shell"),),
         answers=False,

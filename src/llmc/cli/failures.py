@@ -6,7 +6,7 @@ import os
 import sys
 
 from llmc.core.display import plain
-from llmc.errors import LlmcError, system_hint, system_words
+from llmc.errors import DeclinedError, LlmcError, system_hint, system_words
 from llmc.root import with_root
 
 BUG = 3
@@ -31,7 +31,7 @@ def tell(failure: BaseException, given_root: str | None = None) -> int:
 
 
 def _report(failure: LlmcError, given_root: str | None) -> int:
-    _say(f"error: {plain(failure.what)}")
+    _say(f"{'' if isinstance(failure, DeclinedError) else 'error: '}{plain(failure.what)}")
     if failure.hint:
         _say(f"hint: {plain(with_root(failure.hint, given_root))}")
     return failure.exit_code

@@ -7,13 +7,13 @@ import sys
 from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatter, _SubParsersAction
 
 from llmc import __version__
-from llmc.cli.arguments import some_path
+from llmc.cli.arguments import goes_on, some_path
 from llmc.cli.command_table import COMMANDS
 from llmc.host import terminal_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from typing import Any, NoReturn
 
     from llmc.cli.command import Command
@@ -23,7 +23,7 @@ EXIT_CODES = (
 )
 FIRST_STEPS = """\
 example:
-  llmc demo                               the whole story, with no account
+  llmc demo                               a whole session, with no account
   cd ~/code/shop; llmc init               a root for your repository: ~/llmc
   llmc add adam --agent claude            a worker
   llmc up --detach                        brings the workers up
@@ -31,7 +31,7 @@ example:
   llmc status                             who is doing what
   llmc review; llmc accept                one commit on your branch
 
-`llmc COMMAND --help` tells more of each, with examples."""
+`llmc COMMAND --help` explains each, with examples."""
 COLUMNS = 79
 
 
@@ -51,6 +51,8 @@ MEANT = {
     "rm": "nuke",
     "diff": "review",
     "show": "review",
+    "queue": "task",
+    "tasks": "task",
     "prompt": "message",
     "say": "message",
     "send": "message",
@@ -97,10 +99,15 @@ class Parser(ArgumentParser):
             self._refuse(f"there is no command {value!r}", self._advice(value, action.choices))
         super()._check_value(action, value)
 
-    def _advice(self, word: str, known: Iterable[str]) -> str:
-        from llmc.config.suggest import nearest_word  # no other word has to wait for the settings
+    def _advice(self, word: str, known: Collection[str]) -> str:
+        import re
 
-        meant = MEANT.get(word) or nearest_word(word, known)
+        from llmc.core.names import nearest_word
+
+        usual = MEANT.get(word, "")
+        meant = usual if usual in tuple(known) else nearest_word(word, known)
+        if re.fullmatch(r"t\d+", word) and "show" in known:
+            meant = f"show {word}"
         guess = f"did you mean `{self.prog} {meant}`? " if meant else ""
         return f"{guess}`{self.prog} --help` lists the commands"
 
@@ -120,7 +127,7 @@ class CommandParser(Parser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401
         command = self._command
         super().__init__(formatter_class=Help, **self._options)
-        self.set_defaults(verb=self._group + command.name, looks=command.looks)
+        self.set_defaults(verb=(self._group + command.name).replace("-", "_"), looks=command.looks)
         self.add_argument("--root", metavar="DIR", type=some_path, default=SUPPRESS, help=SUPPRESS)
         if command.answers:
             self.add_argument("--json", action="store_true", help="answer as JSON")
@@ -128,8 +135,18 @@ class CommandParser(Parser):
             self.add_argument(*word.names, **word.options)
         if command.parts is not None:
             _list_commands(self, command.parts(), f"{command.name}_")
-            return super().parse_known_args(args, namespace)
+            return super().parse_known_args(self._part_first(list(args)), namespace)
         return super().parse_known_args(self._flags_first(list(args)), namespace)
+
+    def _part_first(self, words: list[str]) -> list[str]:
+        """`llmc task --all` means `llmc task list --all`, and `llmc --json task list` what it says."""
+        usual, parts = self._command.usual_part, self._command.parts() if self._command.parts is not None else ()
+        at = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
+        if {"-h", "--help"} & set(words[:at]) or (at == 0 and words):
+            return words
+        if words[at : at + 1] and words[at] in {part.name for part in parts}:
+            return [words[at], *words[:at], *words[at + 1 :]]
+        return [usual, *words] if usual else words
 
     def _flags_first(self, words: list[str]) -> list[str]:
         """argparse gives up on a word that may be left out as soon as a flag stands before it."""
@@ -144,6 +161,8 @@ class CommandParser(Parser):
             (flags if is_flag else others).append(word)
             if action is not None and action.nargs is None and "=" not in word and words:
                 flags.append(words.pop(0))
+                while words and goes_on(action.type, words[0]):
+                    flags += [word, words.pop(0)]
         return [*flags, *others]
 
     def format_help(self) -> str:
@@ -151,7 +170,9 @@ class CommandParser(Parser):
         from textwrap import fill
 
         command = self._command
-        self.description = "\n\n".join(filter(None, (command.summary, fill(command.about, COLUMNS))))
+        parts = command.about.split("\n\n")
+        about = (part if part.startswith("  ") else fill(part, COLUMNS) for part in parts)  # samples stay as they are
+        self.description = "\n\n".join(filter(None, (command.summary, *about)))
         codes, examples = (_indented(lines) for lines in (("0 done", *command.codes), command.examples))
         self.epilog = f"exit codes:\n{codes}\n\nexample:\n{examples}"
         return super().format_help()

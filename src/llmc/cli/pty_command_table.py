@@ -34,13 +34,13 @@ PTY = (
         "watch a window that is there already; closing it stays up to you",
         ("llmc pty adopt", "llmc pty adopt work:2 --name build"),
         (
-            value("target", "TARGET", some_name, "as tmux has it (default: where you are)", nargs="?"),
+            value("target", "TARGET", some_name, "a tmux target (default: the current pane)", nargs="?"),
             TERMINAL_NAME,
             CLI,
         ),
     ),
-    Command("list", "the terminals that are there", ("llmc pty list", "llmc pty list --json")),
-    Command("switch", "bring a terminal in front of you", ("llmc pty switch shop",), (TERMINAL,)),
+    Command("list", "list the terminals", ("llmc pty list", "llmc pty list --json")),
+    Command("switch", "switch to a terminal", ("llmc pty switch shop",), (TERMINAL,)),
     Command(
         "close",
         "close a terminal that was opened here, forget one that was adopted",
@@ -52,8 +52,8 @@ PTY = (
         "watch the terminals: keeps the status current and calls you",
         ("llmc pty watch --detach", "llmc pty watch --interval 2 --stable 2", "llmc pty watch --stop"),
         (
-            value("--interval", "S", some_seconds, "between two safety looks (default 5)", default=5.0),
-            value("--stable", "N", some_looks, "unchanged looks until a screen counts (default: as its pack says)"),
+            value("--interval", "S", some_seconds, "seconds between two checks of all (default 5)", default=5.0),
+            value("--stable", "N", some_looks, "checks without a change until a screen counts (default: the pack's)"),
             flag("--once", text="look once, show the result and end"),
             flag("--detach", "-d", text="in the background"),
             flag("--stop", text="end the watcher that runs"),
@@ -67,7 +67,7 @@ PTY = (
     ),
     Command(
         "tail",
-        "how a terminal came to be in its state, from the cache",
+        "the history of a terminal's states, from the cache",
         ("llmc pty tail shop", "llmc pty tail shop --follow"),
         (TERMINAL, FOLLOW, lines(20)),
     ),
@@ -79,7 +79,7 @@ PTY = (
     ),
     Command(
         "classify",
-        "what the classifier says of one screen, and which cue decided",
+        "show how one screen is read, and which cue decided",
         (
             "tmux capture-pane -p | llmc pty classify --cli claude -",
             "llmc pty classify --cli codex screen.txt --title 'demo' --command node --json",

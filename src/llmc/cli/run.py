@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 NAMES = ("llmc", "conductor")
 """What the program is installed as."""
-FIRST = "`llmc demo` shows the whole story, `llmc init` begins with your repository, `llmc --help` lists all commands"
+CHANGING = ("set", "drop", "pause", "resume")
+"""Actions of commands that otherwise only look."""
+FIRST = "`llmc demo` plays a whole session, `llmc init` begins with your repository, `llmc --help` lists all commands"
 
 
 def run(argv: list[str]) -> int:
@@ -95,7 +97,7 @@ def _result(args: Namespace) -> Result:
 def _changes_something(args: Namespace) -> bool:
     if args.verb.startswith("pty_") or _has(args, "list") or _has(args, "dry_run"):
         return False  # terminals belong to no repository, and these only look
-    return not args.looks or _has(args, "repair") or _has(args, "rebuild") or getattr(args, "action", "") == "set"
+    return not args.looks or _has(args, "repair") or _has(args, "rebuild") or getattr(args, "action", "") in CHANGING
 
 
 def _has(args: Namespace, flag: str) -> bool:

@@ -1,28 +1,25 @@
-"""`llmc accept`: reviewed work becomes one commit on the branch."""
+"""`llmc accept`: reviewed work becomes one commit on the branch, several works by the merge train."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from llmc.app import App
-from llmc.care.acting import acting_for, newest_tip
+from llmc.care.accepting import accept_work
+from llmc.care.acting import acting_for
 from llmc.care.up_to_date import bring_all_up_to_date
-from llmc.commands.shared.landing_notes import landing_notes, left_out_of
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.which_workers import reviewed_or_named
 from llmc.core.delivery.texts import check_text
-from llmc.core.landing.commit_message import first_line
 from llmc.core.landing.plan import AcceptPlan, MakeCommit
-from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import MergeWork
+from llmc.core.tasks.train import EntryState
 from llmc.daemon.process import running_daemon
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.clone import peek_source
-from llmc.model import Work, Worker
+from llmc.model import Work
 from llmc.perform.accept import plan_for
-from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 
 
@@ -35,11 +32,20 @@ def run(app: App, args: Namespace) -> Result:
         what = "message cannot be that of several commits" if args.tree is None else "tree cannot be that of several"
         raise InvalidUsageError(f"one {what}", "accept them one by one")
     wanted = MergeWork(args.message, args.changed, args.tree)
-    act = _foresee if args.dry_run else _accept
-    result = act(site, names[0], wanted) if len(names) == 1 else _all(act, site, names, wanted)
-    if args.dry_run or running_daemon(site.root) is not None:
+    if args.dry_run:
+        return _foresee(site, names[0], wanted) if len(names) == 1 else _foresee_all(site, names, wanted)
+    if args.queue or len(names) > 1:
+        from llmc.commands.shared.by_train import accept_by_train  # loads all that runs checks
+
+        result = accept_by_train(
+            app, site, names, wanted, ordered=not args.all and len(names) > 1, waits=not args.queue
+        )
+    else:
+        result = _accept(site, names[0], wanted)
+    if args.queue or running_daemon(site.root) is not None:
         return result  # a daemon lets the others follow the branch by itself
-    return _with_notes(result, bring_all_up_to_date(site))
+    notes = [f"note: {note}" for note in bring_all_up_to_date(site)]
+    return replace(result, text="\n".join([result.text, *notes]))
 
 
 def _named_once(args: Namespace) -> list[str | None]:
@@ -62,53 +68,12 @@ def _waiting(site: Site, args: Namespace) -> list[str]:
 
 
 def _accept(site: Site, name: str, wanted: MergeWork) -> Result:
-    with acting_for(site, name) as worker:
-        tip = newest_tip(site)
-        left_out = left_out_of(site, worker)
-        settled = decide_and_run(
-            site, name, ev.AcceptAsked(site.now(), wanted.message, wanted.changed, wanted.tree), tip
-        )
-    if settled.merged is None:
-        raise settled.refusal or LlmcError(f"{name} was not accepted", f"see `llmc explain {name}`")
-    merged, reviewed, branch = settled.merged.sha, settled.merged.reviewed, site.config.repo.branch
-    args = ("show", "--no-patch", "--no-show-signature", "--format=%B", merged)
-    landed = settled.merged.message or site.git.text(site.root.path, *args)
-    after = landing_notes(site, worker, left_out, merged)
-    told = {"worker": name, "commit": merged, "branch": branch, "message": landed, "reviewed": reviewed}
-    result = Result(
-        f"{name}: accepted as {merged[:12]} on {branch}: {first_line(landed)}",
-        {**told, **asdict(after)},
-    )
-    notes = after.told(site.config.repo.source) + ([] if reviewed else [_unseen(worker)])
-    notes += [] if settled.refusal is None else [f"it is merged, but the clean-up failed: {settled.refusal.what}"]
-    return _with_notes(result, notes)
-
-
-def _unseen(worker: Worker) -> str:
-    if worker.reviewed is None:
-        return f"{worker.name}'s work was accepted without a review"
-    return f"{worker.name}'s work had changed since its review at {worker.reviewed.commit[:12]}"
-
-
-def _all(act: Callable[[Site, str, MergeWork], Result], site: Site, names: list[str], wanted: MergeWork) -> Result:
-    """One after the other; what is refused keeps nothing else from being accepted."""
-    results = []
-    for name in names:
-        try:
-            results.append(act(site, name, wanted))
-        except LlmcError as refused:
-            results.append(_refused(name, refused))
-    data = [result.data for result in results]
-    return Result("\n".join(result.text for result in results), data, max(result.exit_code for result in results))
-
-
-def _refused(name: str, refused: LlmcError) -> Result:
-    data = {"worker": name, "refusal": {"what": refused.what, "hint": refused.hint}}
-    return Result(f"{name}: refused: {refused.what}\n  hint: {refused.hint}", data, refused.exit_code)
-
-
-def _with_notes(result: Result, notes: list[str]) -> Result:
-    return replace(result, text="\n".join([result.text, *(f"note: {note}" for note in notes)]))
+    done = accept_work(site, name, wanted)
+    train = site.ledger.tasks.train
+    for entry in train.open():  # whoever waits for it there learns that it has landed
+        if entry.worker == name:
+            train.change(entry, EntryState.LANDED, f"as {done.sha[:12]}", {"text": done.text, "data": done.data})
+    return Result(done.text, done.data)
 
 
 # --- --dry-run --------------------------------------------------------------------------------------
@@ -119,6 +84,13 @@ def _foresee(site: Site, name: str, wanted: MergeWork) -> Result:
         tip = peek_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
         plan = plan_for(site, worker, tip, wanted)
     return Result(_told(plan), _as_data(plan), exit_code=0 if plan.obstacle is None else 1)
+
+
+def _foresee_all(site: Site, names: list[str], wanted: MergeWork) -> Result:
+    """Each by itself, as if the others were not there."""
+    results = [_foresee(site, name, wanted) for name in names]
+    text = "\n".join(result.text for result in results)
+    return Result(text, [result.data for result in results], max(result.exit_code for result in results))
 
 
 def _told(plan: AcceptPlan) -> str:

@@ -6,11 +6,13 @@ from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
 
 from llmc.app import App
+from llmc.commands.shared.agreement import require_agreement
 from llmc.commands.shared.result import Result
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
 from llmc.host.processes import ask_to_end, end_tree, kill, wait_for_end
 from llmc.model import Turn, Worker
+from llmc.perform.scratch import end_abandoned
 from llmc.perform.sessions import end_strays
 from llmc.perform.steps import stop_agent
 from llmc.site import Site
@@ -28,8 +30,11 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     workers = _workers(site, force=args.force)
     busy = [name for name, worker in workers.items() if worker.turn is Turn.OPEN]
-    if busy and not args.force and not _agreed(app, busy, args):
-        raise LlmcError(f"{', '.join(busy)} would be interrupted; nothing was stopped", "pass --yes or --force")
+    # A script that says `down` means it; only a person at a terminal is asked.
+    if busy and not args.force and app.console.is_terminal:
+        nobody = LlmcError(f"{', '.join(busy)} would be interrupted; nothing was stopped", "pass --yes or --force")
+        question = f"{', '.join(busy)} is in the middle of a turn. Stop all the same?"
+        require_agreement(app, question, nobody, "nothing was stopped")
     site.panes()
     daemon = running_daemon(site.root)
     if daemon is not None:
@@ -61,6 +66,7 @@ def _end_the_rest(site: Site) -> str:
             end_tree(pane.pid)
     words = _stop_server(site)
     end_strays(site)
+    end_abandoned(site)
     return words
 
 
@@ -70,13 +76,6 @@ def _stop_server(site: Site) -> str:
         return "; the terminals of `llmc pty` go on"
     site.tmux.stop()
     return ""
-
-
-def _agreed(app: App, busy: list[str], args: Namespace) -> bool:
-    # A script that says `down` means it; only a person at a terminal is asked.
-    if not app.console.is_terminal:
-        return True
-    return app.console.confirm(f"{', '.join(busy)} is in the middle of a turn. Stop all the same?")
 
 
 def _end_daemon(pid: int, *, force: bool) -> None:

@@ -17,7 +17,7 @@ from llmc.core.display import age, one_line
 from llmc.core.lifecycle.next_moves import outlook
 from llmc.core.lifecycle.signal_words import SIGNAL_WORDS
 from llmc.errors import LlmcError
-from llmc.model import Worker
+from llmc.model import Work, Worker
 from llmc.observe.explain_signals import read_signals
 from llmc.observe.troubles import all_troubles
 from llmc.perform.auto_confirm import KIND as AUTO_CONFIRM
@@ -27,6 +27,7 @@ from llmc.perform.landing import KIND as LANDING
 from llmc.perform.programs import known_program
 from llmc.perform.sessions import left_out
 from llmc.site import Site
+from llmc.store.check_files import WorkChecks, read_checks
 from llmc.store.snapshot import read_patrol
 
 
@@ -36,7 +37,8 @@ def run(app: App, args: Namespace) -> Result:
     trouble = _catch_up(site, args.worker)
     worker, now, policy = site.worker(args.worker), site.now(), site.ledger.policy_of(args.worker)
     signals = read_signals(site, worker)
-    moves = outlook(worker, now, policy)
+    checks = _checks(site, worker)
+    moves = outlook(worker, now, policy, checks_fail=checks is not None and bool(checks.failed))
     wrong = all_troubles(site, site.ledger.load()).get(worker.name, ())
     bundle = latest_bundle(site.root, worker.name)
     missed = read_patrol(site.root.patrol_file).get("counts") or {}
@@ -57,6 +59,7 @@ def run(app: App, args: Namespace) -> Result:
         *(f"started without {each}: the installed {worker.agent} does not know it" for each in without),
         *_disagreement(attention),
         *_confirmations(site, worker, now),
+        *([_checked(checks, now)] if checks is not None else []),
         *_landing(site, worker, now),
         "what comes next:",
         *(f"  {move}" for move in moves),
@@ -85,7 +88,8 @@ def _state(worker: Worker, now: float) -> list[str]:
         f"because: {evidence.signal}{words}, {age(now - evidence.at_unix)} ago{detail}",
     ]
     if worker.current_prompt:
-        lines.append(f"task: {one_line(worker.current_prompt, 100)}")
+        number = f"{worker.task} " if worker.task else ""
+        lines.append(f"task: {number}{one_line(worker.current_prompt, 100)}")
     if worker.resume_work is not None:
         lines.append(f"after that: {worker.resume_work.value}")
     if worker.stopped_by_user:
@@ -126,6 +130,17 @@ def _confirmations(site: Site, worker: Worker, now: float) -> list[str]:
     return answered + refused
 
 
+def _checks(site: Site, worker: Worker) -> WorkChecks | None:
+    """Of its work as it is now."""
+    seen = read_checks(site.root.checks_file(worker.name))
+    return seen if seen.commit == worker.commit_sha and worker.work is Work.NEEDS_REVIEW else None
+
+
+def _checked(seen: WorkChecks, now: float) -> str:
+    words = seen.problem or (f"`{seen.failed}` failed" if seen.failed else seen.state)
+    return f"checks: {one_line(words, 200)}, {age(now - seen.at_unix)} ago"
+
+
 def _landing(site: Site, worker: Worker, now: float) -> list[str]:
     last = site.ledger.events.latest(worker.name, LANDING)
     return [f"{age(now - last.at_unix)} ago: {last.detail}"] if last else []
@@ -134,6 +149,7 @@ def _landing(site: Site, worker: Worker, now: float) -> list[str]:
 def _data(worker: Worker, signals: dict[str, str], moves: tuple[str, ...]) -> dict[str, object]:
     return {
         "worker": worker.name,
+        "task": worker.task or None,
         "status": worker.status,
         "work": worker.work.value,
         "session": worker.session.value,

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from llmc.app import App
 from llmc.care.acting import newest_tip
+from llmc.commands.shared.agreement import require_agreement
 from llmc.commands.shared.losses import find_loss, note_of_foreign
 from llmc.commands.shared.receipts import unless_refused
 from llmc.commands.shared.result import Result
@@ -28,8 +29,10 @@ def _nuke(app: App, site: Site, names: list[str]) -> Result:
     losses = {name: find_loss(site, site.worker(name)) for name in names}
     gone = {name: loss.not_kept for name, loss in losses.items() if loss.not_kept}
     losing = {name: loss.words or loss.not_kept for name, loss in losses.items() if loss.words or loss.not_kept}
-    if losing and not app.console.confirm(f"{_listed(losing)}. Remove them? {_promise(gone)}"):
-        raise LlmcError(f"{_listed(losing)}; nothing was removed", f"pass --yes to remove them. {_promise(gone)}")
+    if losing:
+        hint = f"pass --yes to remove them. {_promise(gone)}"
+        nobody = LlmcError(f"{_listed(losing)}; nothing was removed", hint)
+        require_agreement(app, f"{_listed(losing)}. Remove them? {_promise(gone)}", nobody, "nothing was removed")
     foreign = "".join(note_of_foreign(site, site.worker(name)) for name in names)
     site.panes()
     for name in names:

@@ -18,7 +18,7 @@ def run(app: App, args: Namespace) -> Result:
     place = place_of(app)
     tmux = place.outer_tmux()
     if tmux is None:
-        raise LlmcError("you are not inside tmux", "go into the tmux whose window you mean and say it there")
+        raise LlmcError("you are not inside tmux", "run this inside the tmux that has the window")
     target = args.target or app.environ.get("TMUX_PANE", "")
     try:
         pane, cwd, window = facts_of(tmux, target)

@@ -49,7 +49,7 @@ def run(app: App, args: Namespace) -> Result:
 def _directory(cwd: str, given: str) -> str:
     path = os.path.realpath(os.path.join(cwd, os.path.expanduser(given)))
     if not os.path.isdir(path):
-        raise LlmcError(f"{shown(given, 200)} is not a directory", "give the directory that the terminal is to be in")
+        raise LlmcError(f"{shown(given, 200)} is not a directory", "give the directory for the terminal")
     if not os.access(path, os.X_OK):
         raise LlmcError(f"you may not go into {path}", "check who owns it and its permissions")
     return path

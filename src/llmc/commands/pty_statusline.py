@@ -35,7 +35,7 @@ def _server(place: PtyPlace) -> Tmux:
         return outer
     own = Tmux(place.host, place.root.tmux_socket)
     if not own.run("list-sessions").ok:
-        raise LlmcError("you are not inside tmux, and LLMC's own server does not run", "say it inside your tmux")
+        raise LlmcError("you are not inside tmux, and LLMC's own server does not run", "run this inside your tmux")
     return own
 
 

@@ -43,5 +43,5 @@ def _is_inside(place: PtyPlace, terminal: KnownTerminal) -> bool:
 def _switch(app: App, tmux: Tmux, pane: str) -> None:
     client = client_of(tmux, app.environ.get("TMUX_PANE", pane))
     if not client:
-        raise LlmcError("nobody looks at this session", "attach to it first: tmux attach")
+        raise LlmcError("no tmux client is attached to this session", "attach to it first: tmux attach")
     switch_client(tmux, pane, client)

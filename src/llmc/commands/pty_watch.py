@@ -61,7 +61,7 @@ def _detached(place: PtyPlace, args: Namespace) -> Result:
     while (holder := is_held(place.root.watch_lock)) is None or holder.pid != pid:
         if not is_running(pid) or time.monotonic() > until:
             refuse_second(place.root)  # somebody else was faster
-            raise LlmcError("the watcher did not start", f"its words are in {place.root.watch_log}")
+            raise LlmcError("the watcher did not start", f"its log is {place.root.watch_log}")
         time.sleep(0.02)
     return Result(f"the watcher runs (pid {pid})", {"pid": pid})
 

@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip
+from llmc.commands.shared.agreement import require_agreement
 from llmc.commands.shared.losses import find_loss, note_of_foreign
 from llmc.commands.shared.receipts import unless_refused
 from llmc.commands.shared.result import Result
@@ -29,11 +30,12 @@ def run(app: App, args: Namespace) -> Result:
 def _reset(app: App, site: Site, name: str) -> Result:
     with acting_for(site, name) as worker:
         loss, foreign = find_loss(site, worker).words, note_of_foreign(site, worker)
-        if loss and not app.console.confirm(f"{worker.name} has {loss}. Reset it? A backup is kept."):
-            raise LlmcError(
-                f"{worker.name} has {loss}; nothing was changed", "pass --yes to reset it; a backup is kept"
-            )
+        if loss:
+            nobody = LlmcError(f"{name} has {loss}; nothing was changed", "pass --yes to reset it; a backup is kept")
+            question = f"{name} has {loss}. Reset it? A backup is kept."
+            require_agreement(app, question, nobody, f"{name}: nothing was changed")
         unless_refused(decide_and_run(site, worker.name, ev.ResetAsked(site.now()), newest_tip(site)))
+    site.ledger.tasks.train.take_out(name, f"{name} was reset")
     after = site.worker(name)
-    kept = "; `llmc undo` brings the old work back" if loss else ""
+    kept = f"; `llmc undo {after.name}` brings the old work back" if loss else ""
     return Result(f"{after.name}: {after.status}{kept}{foreign}", {"worker": after.name, "status": after.status})

@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for
+from llmc.commands.shared.agreement import require_agreement
 from llmc.commands.shared.receipts import EXIT_CODES, receipt_of
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.which_workers import named_workers
@@ -50,8 +51,8 @@ def _require_agreement(app: App, site: Site, names: list[str], args: Namespace) 
     if not busy or args.force:
         return
     what = f"{', '.join(busy)} {'is' if len(busy) == 1 else 'are'} in the middle of a turn"
-    if not app.console.confirm(f"{what}. Restart all the same?"):
-        raise LlmcError(f"{what}; nothing was changed", "pass --yes to restart all the same")
+    nobody = LlmcError(f"{what}; nothing was changed", "pass --yes to restart all the same")
+    require_agreement(app, f"{what}. Restart all the same?", nobody)
 
 
 def _restart(site: Site, name: str, args: Namespace) -> Restarted:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping
 
 from llmc.app import App
 from llmc.care.acting import acting_for, catch_up_if_free, finish_checks, newest_tip
+from llmc.commands.shared.known_checks import checks_fail
 from llmc.commands.shared.receipts import notes_of, unless_refused
 from llmc.commands.shared.result import Result
-from llmc.commands.shared.review_head import review_head
+from llmc.commands.shared.review_document import WorkLook, look_at_work, review_document
+from llmc.commands.shared.review_head import plan_of, review_head
 from llmc.commands.shared.viewers import show_work
-from llmc.core.display import plain
+from llmc.core.display import one_line, plain
 from llmc.core.landing.commit_message import first_line
 from llmc.core.lifecycle import events as ev
+from llmc.core.paint import Paint
 from llmc.core.tasks.pool import next_to_review
+from llmc.core.tasks.rounds import Comment, Fate, told
 from llmc.errors import LlmcError
-from llmc.git.history import diff_text, is_ancestor
-from llmc.git.repository import require_object
+from llmc.git.history import is_ancestor
 from llmc.git.since_review import keep_reviewed
 from llmc.model import Work, Worker
-from llmc.observe.branches import work_span
 from llmc.perform.steps import decide_and_run
 from llmc.root import with_root
 from llmc.site import Site
@@ -32,28 +35,39 @@ def run(app: App, args: Namespace) -> Result:
         finish_checks(site, name)
         worker, tip, notes = bring_up_to_date(site, name)
         # Exactly what is noted here is shown, also if the agent commits in this very moment.
-        base, commit = span = work_span(site, worker) or ("", "")
-        tree = require_object(site.git, site.root.path, commit, "tree") if commit else ""
-        shown = show_work(app, site, worker, span, args.interface)
-        site.ledger.apply(name, ev.ReviewOpened(site.now(), commit, tree, base))
+        look = look_at_work(site, worker, since_last=args.since_last)
+        base, commit = look.span
+        shown = show_work(app, site, worker, look.shown, args.interface)
+        site.ledger.apply(name, ev.ReviewOpened(site.now(), commit, look.tree, base))
         keep_reviewed(site.git, site.root.path, name, commit)
         site.ledger.remember_reviewed(name)
         worker = site.worker(name)
-        head = review_head(site, worker, span, tip, app.console.paint)
+        plan = plan_of(site, worker, tip)
+        head = review_head(site, worker, look, plan, app.console.paint)
+        data = review_document(site, worker, look, plan) if args.json else {}
     title = app.console.paint("strong", plain(f"{name}: {first_line(worker.current_prompt or 'work without a task')}"))
-    after = f'accept it with `llmc accept {name}`, send it back with `llmc reject {name} "..."`'
-    told = [with_root(line, app.given_root) for line in (*map(plain, notes), *head, plain(shown.note))]
+    back = f"`llmc reject {name}`" if look.record.open else f'`llmc reject {name} "..."`'
+    accept = "its checks fail:" if checks_fail(site, plan) else f"accept it with `llmc accept {name}`,"
+    after = f"{accept} send it back with {back}"
+    head_lines = [with_root(line, app.given_root) for line in (*map(plain, notes), *head, plain(shown.note))]
     first = f"{title}  (commit {(worker.commit_sha or '')[:12]})"
-    text = "\n".join(filter(None, (first, *told, shown.text and f"\n{shown.text}", with_root(after, app.given_root))))
-    data = {
-        "worker": name,
-        "commit_sha": worker.commit_sha,
-        "base_sha": worker.base_sha,
-        "reviewed_sha": commit,
-        "tree": tree,
-        "diff": diff_text(site.git, site.root.path, *span) if args.json and commit else shown.text,
-    }
-    return Result(text, data, coloured=True, pager=pager_of(app, site) if shown.text else "")
+    since = _since_lines(look, app.console.paint)
+    parts = (first, *head_lines, *since, shown.text and f"\n{shown.text}", with_root(after, app.given_root))
+    return Result("\n".join(filter(None, parts)), data, coloured=True, pager=pager_of(app, site) if shown.text else "")
+
+
+def _since_lines(look: WorkLook, paint: Paint) -> list[str]:
+    """The message of each round, each earlier comment beside what became of its lines, then what the diff below is."""
+    if not look.since:
+        return []
+    said = [plain(f"round {each.number}: {one_line(each.message, 200)}") for each in look.record.rounds if each.message]
+    parts = [*said, *("\n".join(_comment_lines(each, look.fates, paint)) for each in look.record.earlier)]
+    changed = "what has changed" if look.shown[0] != look.tree else "nothing has changed"
+    return [f"\n{part}" for part in (*parts, paint("strong", f"{changed} since {look.since}"))]
+
+
+def _comment_lines(comment: Comment, fates: Mapping[int, Fate], paint: Paint) -> list[str]:
+    return [paint(meaning, plain(line)) for meaning, line in told(comment, fates[comment.number])]
 
 
 def pager_of(app: App, site: Site) -> str:

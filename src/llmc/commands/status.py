@@ -12,12 +12,15 @@ from llmc.errors import LlmcError
 from llmc.store.snapshot import (
     assessment_in,
     read_attention,
+    read_checks,
     read_daemon_pid,
     read_landings,
     read_patrol,
     read_radar,
     read_state,
     read_statuses,
+    read_tasks,
+    read_train,
 )
 
 TYPE_CHECKING = False
@@ -42,6 +45,8 @@ NOT_SHOWN = frozenset(("kept_reports", "sent", "leftover"))
 """The daemon's own bookkeeping."""
 ENDS_DIALOG = ("command.answer", "session.ready")
 """A dialog that was seen before one of these is gone."""
+TASK_KINDS = ("queued", "held", "failed", "cancelled", "landed")
+TASK_SHOWN = ("id", "title", "state", "after", "priority")
 WATCH_SECS = 2.0
 """Ages grow even if nothing happens."""
 
@@ -54,6 +59,7 @@ def status_document(root: Root) -> dict[str, Any]:
     reported = read_attention(root.inside("run", "attention"))
     seen = read_statuses(root.terminals)
     patrol = read_patrol(root.patrol_file)
+    checks = read_checks(root.checks)
     now = time.time()
     conflicts = _conflicts(read_radar(root.radar_file), now)
     workers = [
@@ -65,6 +71,7 @@ def status_document(root: Root) -> dict[str, Any]:
         if worker["status"] == "idle" and worker["asked"] and worker["attention"]["state"] == "NEEDS_CONFIRMATION":
             worker["status"] = "needs_input"  # whoever stands in front of a dialog takes no task
         worker["conflicts"] = conflicts.get(worker["name"])
+        worker["checks"] = _checks(worker, checks.get(worker["name"], {}), pid is not None)
         worker["troubles"] = _troubles(worker, patrol)
     return {
         "schema": 1,
@@ -75,8 +82,31 @@ def status_document(root: Root) -> dict[str, Any]:
         "patrol_last_run_unix": state.get("patrol_last_run_unix"),
         "patrol": {key: patrol.get(key) for key in ("last_run_unix", "took_secs", "repaired", "counts", "runs")},
         "landings": [_landing(each) for each in read_landings(root.landings, root.landing_lock)],
+        "train": read_train(root.train_mark),
         "workers": workers,
+        **_tasks(read_tasks(root.tasks_mark), workers),
     }
+
+
+def _tasks(known: dict[str, Any], workers: list[dict[str, Any]]) -> dict[str, Any]:
+    """Those that no worker has: the first of them by name, and how many there are of each kind."""
+    held = {worker["task"] for worker in workers}
+    adrift = [_adrift(each) for each in known.get("given", ()) if each["id"] not in held]
+    waiting = [_task(each) for each in known.get("open", ()) if each["id"] not in held]
+    counts = {key: known.get("counts", {}).get(key, 0) for key in TASK_KINDS}
+    for each in [*known.get("given", ()), *known.get("open", ())]:
+        counts[each["state"]] -= each["id"] in held or bool(each["given_to"])
+    counts["failed"] += len(adrift)
+    return {"tasks": [*waiting, *adrift], "task_counts": counts}
+
+
+def _task(known: dict[str, Any]) -> dict[str, Any]:
+    return {**{key: known.get(key) for key in TASK_SHOWN}, "reason": known.get("reason") or None}
+
+
+def _adrift(known: dict[str, Any]) -> dict[str, Any]:
+    why = f"{known['given_to']} had it, and its record names it no longer"
+    return {**_task(known), "state": "failed", "reason": why}
 
 
 def _landing(found: dict[str, Any]) -> dict[str, Any]:
@@ -99,6 +129,7 @@ def _worker(worker: dict[str, Any], live: set[str] | None, attention: Assessment
     shown = {field: value for field, value in worker.items() if field not in NOT_SHOWN}
     shown["session"] = session
     shown["status"] = _status_of(worker["work"], session, worker.get("start_dialog") or "")
+    shown["task"] = worker.get("task") or None
     shown["last_words"] = worker.get("last_words") or None
     shown["attention"] = _attention(attention, session, now)
     return shown
@@ -159,6 +190,14 @@ def _conflicts(radar: dict[str, Any] | None, now: float) -> dict[str, dict[str, 
         files = [file["path"] for file in pair["files"]]
         found[one]["with_workers"][other] = found[other]["with_workers"][one] = files
     return found
+
+
+def _checks(worker: dict[str, Any], seen: dict[str, Any], daemon: bool) -> dict[str, Any]:
+    """Of the work as it is now; what was running when a daemon ended runs no longer."""
+    state = seen.get("state") if worker["work"] == "needs_review" and seen.get("commit") == worker["commit_sha"] else ""
+    if state not in ("passed", "failed") and not (state == "running" and daemon):
+        return {"state": "none", "failed": None, "at_unix": None}
+    return {"state": state, "failed": seen.get("failed") or None, "at_unix": seen.get("at_unix")}
 
 
 def _troubles(worker: dict[str, Any], patrol: dict[str, Any]) -> list[Any]:

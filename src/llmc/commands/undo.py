@@ -9,11 +9,14 @@ from dataclasses import replace
 from llmc.app import App
 from llmc.care.acting import acting_for
 from llmc.care.catch_up import catch_up
+from llmc.care.up_to_date import bring_all_up_to_date
+from llmc.commands.shared.agreement import require_agreement
 from llmc.commands.shared.losses import find_loss, note_of_foreign
 from llmc.commands.shared.result import Result
 from llmc.core.display import age, one_line
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.clocks import in_order
+from llmc.daemon.process import running_daemon
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.backup import list_backups, make_backup, restore_backup, same_content
 from llmc.git.backup_record import Backup
@@ -29,6 +32,8 @@ BEGUN, DONE = "undo begun", "undo"
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
+    if args.landing is not None:
+        return _take_back(app, site, args)
     listed = list_backups(site.git, site.root.path, args.worker)
     backups = tuple(sorted(listed, key=lambda each: in_order(each.at_unix, site.now()), reverse=True))
     if args.worker is not None and not backups:
@@ -45,11 +50,15 @@ def run(app: App, args: Namespace) -> Result:
         raise LlmcError(f"there is no backup of {name}", "`llmc undo --list` shows all there are")
     with acting_for(site, name) as worker:
         loss, foreign = find_loss(site, worker).words, note_of_foreign(site, worker)
-        if loss and not app.console.confirm(f"{name} has {loss}. Put the backup in its place? A backup is kept."):
-            raise LlmcError(f"{name} has {loss}; nothing was changed", "pass --yes; what it has now is backed up too")
+        if loss:
+            hint = "pass --yes; what it has now is backed up too"
+            question = f"{name} has {loss}. Put the backup in its place? A backup is kept."
+            require_agreement(app, question, LlmcError(f"{name} has {loss}; nothing was changed", hint))
         make_it_ours(site, worker)
-        task = worker.current_prompt
-        present = make_backup(site.git, worker.worktree_path, name, site.now(), reason="undo", task=task)
+        task, number = worker.current_prompt, worker.task
+        present = make_backup(
+            site.git, worker.worktree_path, name, site.now(), reason="undo", task=task, task_id=number
+        )
         reached(Moment.UNDO_BACKED_UP)
         backup = named or _cut_short(site, backups, name) or _newest_other(site, backups, present, name)
         site.ledger.note(name, site.now(), BEGUN, backup.ref)
@@ -59,9 +68,30 @@ def run(app: App, args: Namespace) -> Result:
         site.ledger.note(name, site.now(), DONE, f"restored {backup.ref}")
         if backup.task:
             found = work_ahead(site, worker)
-            site.ledger.apply(name, ev.WorkRestored(site.now(), backup.task, found))
+            site.ledger.apply(name, ev.WorkRestored(site.now(), backup.task, found, backup.task_id))
         catch_up(site, name)
     return Result(f"{name}: restored {backup.ref}{foreign}", _data(backup))
+
+
+def _take_back(app: App, site: Site, args: Namespace) -> Result:
+    from llmc.care.landing_notes import pushed  # only for those who take a landing back
+    from llmc.perform.revert import take_back_landing
+
+    if args.worker is not None or args.backup is not None:
+        raise InvalidUsageError("a landing is taken back by its task alone", "`llmc undo --landing TASK`")
+    task = site.ledger.tasks.task(args.landing)
+    question = f"Take the work of {task.id} ({task.title}) out of {site.config.repo.branch} by a commit on top?"
+    if app.console.is_terminal and not app.console.confirm(question):
+        raise LlmcError("nothing was changed", "`llmc task show` tells what the task was")
+    made = take_back_landing(site, task)
+    remote, error = pushed(site, made)
+    notes = [f"pushed to {remote}"] if remote else []
+    notes += [f"it is taken back, but not pushed: {error}"] if error else []
+    notes += bring_all_up_to_date(site) if running_daemon(site.root) is None else []
+    branch = site.config.repo.branch
+    first = f"{task.id}: taken back by {made[:12]} on {branch}; `llmc task retry {task.id}` queues it again"
+    data = {"task": task.id, "landed_sha": task.landed_sha, "commit": made, "branch": branch}
+    return Result("\n".join([first, *(f"note: {note}" for note in notes)]), data)
 
 
 def _refuse_removed(site: Site, name: str) -> None:
@@ -110,4 +140,5 @@ def _data(backup: Backup) -> dict[str, object]:
         "reason": backup.reason,
         "dirty": list(backup.dirty),
         "task": backup.task,
+        "task_id": backup.task_id or None,
     }

@@ -132,5 +132,5 @@ def _wait_for_lock(site: Site, pid: int) -> None:
     while (holder := running_daemon(site.root)) is None or holder.pid != pid:
         if not is_running(pid) or time.monotonic() > until:
             refuse_second(site.root)  # somebody else was faster
-            raise LlmcError("the daemon did not start", f"its words are in {site.root.daemon_log}")
+            raise LlmcError("the daemon did not start", f"its log is {site.root.daemon_log}")
         time.sleep(0.02)

@@ -10,10 +10,10 @@ from llmc.config.keys import dotted
 from llmc.config.problems import Problem
 from llmc.config.sections import BUILT_IN_AGENTS, AgentOptions
 from llmc.config.settings import NAMED_TABLES, SINGLE_TABLES, Config
-from llmc.config.suggest import advice_for, nearest_word
+from llmc.config.suggest import advice_for
 from llmc.config.value_types import found
 from llmc.core.lifecycle.policy import Policy
-from llmc.core.names import check_worker_name, name_problem, shown, unfit_name
+from llmc.core.names import check_worker_name, name_problem, nearest_word, shown, unfit_name
 from llmc.core.schema import Key, Misfit, MismatchError, MissingKey, Record, UnknownKey, WrongValue, by_name
 from llmc.core.setting import settings_record
 from llmc.errors import InvalidUsageError

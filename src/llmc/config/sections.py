@@ -78,9 +78,21 @@ class Repo(Value):
         "the branch that workers start from and that accepted work moves forward; `llmc init` finds it",
     )
     validate: tuple[str, ...] = option(
-        words('["make check"]'), (), "commands that must succeed before work is accepted, run in the worktree in order"
+        words('["make check"]'),
+        (),
+        "commands that must succeed before work is accepted, run in order on exactly what would land, in a worktree "
+        "of LLMC's own",
     )
     validate_timeout_secs: float = option(seconds("600"), 600, "time that each of these commands may take")
+    validate_on: str = option(
+        string('"review"', "`accept` or `review`", lambda text: text in ("accept", "review")),
+        "accept",
+        "when they run: `accept` when you accept the work; `review` by the daemon, as soon as work needs review and "
+        "each time that what would land of it changes",
+    )
+    validate_jobs: int = option(
+        whole(1, 16, "2"), 2, "how many works may be checked side by side, each in a worktree of its own"
+    )
     copy: tuple[str, ...] = option(
         words(
             '[".env", "data/*.csv"]',
@@ -114,6 +126,14 @@ class Repo(Value):
         string('"origin"', "the name of a remote, or empty", one_word_or_nothing),
         "",
         'the remote to which the branch is pushed after every landing, never by force; `""` for none',
+    )
+
+
+class TaskSettings(Value):
+    retries: int = option(
+        whole(0, 100, "2"),
+        1,
+        "with `auto`, how often a task that came to nothing is given again, with what happened, before you are called",
     )
 
 

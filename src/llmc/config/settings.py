@@ -15,6 +15,7 @@ from llmc.config.sections import (
     Log,
     NotifySettings,
     Repo,
+    TaskSettings,
     WorkerOptions,
 )
 from llmc.core.lifecycle.policy import Policy
@@ -29,6 +30,7 @@ SINGLE_TABLES: Mapping[str, type[Any]] = MappingProxyType(
         "repo": Repo,
         "defaults": Defaults,
         "policy": Policy,
+        "tasks": TaskSettings,
         "backup": BackupSettings,
         "notify": NotifySettings,
         "classifier": Classifier,
@@ -58,6 +60,7 @@ class Config(Value):
     repo: Repo
     defaults: Defaults
     policy: Policy
+    tasks: TaskSettings
     backup: BackupSettings
     notify: NotifySettings
     classifier: Classifier

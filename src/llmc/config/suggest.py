@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from llmc.config.keys import dotted
 from llmc.config.settings import NAMED_TABLES, SINGLE_TABLES, all_options
+from llmc.core.names import nearest_word
 from llmc.core.schema import Key
 from llmc.core.setting import settings_of
 
@@ -26,13 +27,6 @@ def known_beside(key: Key) -> list[str]:
         case (str(table), _, _) if table in NAMED_TABLES:
             return list(settings_of(NAMED_TABLES[table]))
     return [*SINGLE_TABLES, *NAMED_TABLES]
-
-
-def nearest_word(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    # Only needed when something is wrong already, and reading the settings has to be quick.
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(word[:100], list(known), 1, likeness)), None)
 
 
 def _beside(key: Key, known: Sequence[str]) -> Key | None:

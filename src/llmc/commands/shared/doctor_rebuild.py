@@ -10,7 +10,7 @@ from llmc.commands.shared.result import Result
 from llmc.core.display import counted, one_line
 from llmc.doctor.remains import Rebuilt, find_remains, rebuilt
 from llmc.doctor.state import save_rebuilt
-from llmc.errors import LlmcError
+from llmc.errors import DeclinedError
 from llmc.root import Root
 from llmc.store.codec import StateError
 from llmc.store.state_file import StateFile
@@ -27,7 +27,7 @@ def rebuild(app: App, root: Root) -> Result:
             "this needs a confirmation and there is no terminal; nothing was changed", "pass --yes to save this"
         )
     if not app.console.confirm("Save this as the state? What is there now is kept aside."):
-        raise LlmcError("nothing was changed", "`llmc doctor --repair` may restore the backup")
+        raise DeclinedError("nothing was changed", "`llmc doctor --repair` may restore the backup")
     workers = [each.worker for each in found]
     save_rebuilt(root, workers)
     for worker in workers:

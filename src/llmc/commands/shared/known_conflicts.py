@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from llmc.care.acting import newest_tip
@@ -33,10 +34,36 @@ def _newest_known(site: Site) -> str | None:
 
 
 def look_now(site: Site) -> dict[str, Any]:
+    with _radar(site) as radar:
+        return radar.document(site)
+
+
+def touched_now(site: Site) -> dict[str, list[str]]:
+    """The files that each worker's work changes."""
+    with _radar(site) as radar:
+        return radar.touched()
+
+
+@contextmanager
+def _radar(site: Site) -> Iterator[Radar]:
+    """It has looked at everybody."""
     newest_tip(site)
     radar = Radar(site.root.radar_store(str(os.getpid())))
     try:
         radar.look_at(site, site.ledger.load().workers)
-        return radar.document(site)
+        yield radar
     finally:
         radar.close(site)
+
+
+def conflicts_to_come(site: Site, name: str) -> list[dict[str, Any]]:
+    """With whom the worker's work will conflict, and in which files."""
+    seen = seen_by_daemon(site) or look_now(site)
+    return [
+        {
+            "worker": next(other for other in pair["workers"] if other != name),
+            "files": [file["path"] for file in pair["files"]],
+        }
+        for pair in seen["with_each_other"]
+        if name in pair["workers"]
+    ]

@@ -30,7 +30,7 @@ def find_loss(site: Site, worker: Worker) -> Loss:
         foreign = foreign_git(site.host, site.root.path, worker.name)
         if foreign is not None:
             parts.append(f"a worktree that is not LLMC's any more ({foreign})")
-        if _can_be_asked(site, worker):
+        if can_be_asked(site, worker):
             seen = whole_status(site.git, worker.worktree_path)
             entries, nested = seen.entries, left_out_of_backup(site.git, worker.worktree_path, seen)
         if entries:
@@ -45,6 +45,6 @@ def note_of_foreign(site: Site, worker: Worker) -> str:
     return f"\nnote: {worker.name}: {foreign}; what was there is kept under {kept}" if foreign is not None else ""
 
 
-def _can_be_asked(site: Site, worker: Worker) -> bool:
+def can_be_asked(site: Site, worker: Worker) -> bool:
     is_own = site.host.read_link(worker.worktree_path) is None
     return is_own and has_whole_record(site.host, site.root.path, worker.name)

@@ -27,15 +27,17 @@ def receipt_of(settled: Settled) -> Receipt:
     return settled.receipts[-1]
 
 
-def receipt_result(receipt: Receipt, worker: str) -> Result:
+def receipt_result(receipt: Receipt, worker: str, **more: object) -> Result:
+    """`more` is for scripts."""
     if receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED):
         from llmc.commands.shared.text_input import forget_drafts  # a rebase does not wait for it
 
         forget_drafts()
-    data = {**asdict(receipt), "worker": worker}
+    data = {**asdict(receipt), "worker": worker, **more}
     proof = f", proof: {receipt.proof.value}" if receipt.proof.value != "none" else ""
     why = f": {receipt.reason}" if receipt.reason else ""
-    text = f"{worker}: {receipt.outcome.value}{why} ({receipt.bytes} bytes, {receipt.elapsed_ms} ms{proof})"
+    also = "".join(f", {name} {number}" for name, number in more.items() if number is not None)
+    text = f"{worker}: {receipt.outcome.value}{also}{why} ({receipt.bytes} bytes, {receipt.elapsed_ms} ms{proof})"
     return Result(text, data, EXIT_CODES[receipt.outcome])
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
-from llmc.commands.shared.known_conflicts import look_now, seen_by_daemon
+from llmc.commands.shared.known_checks import check_lines
+from llmc.commands.shared.known_conflicts import conflicts_to_come
 from llmc.commands.shared.losses import find_loss
+from llmc.commands.shared.review_document import WorkLook
 from llmc.core.display import one_line, plain, some
 from llmc.core.landing.commit_message import first_line
-from llmc.core.landing.plan import Obstacle
+from llmc.core.landing.plan import AcceptPlan
 from llmc.core.lifecycle.effects import MergeWork
 from llmc.core.paint import Paint
+from llmc.core.tasks.rounds import brief
 from llmc.errors import LlmcError
 from llmc.git.history import Commit, diff_summary, own_commits
 from llmc.model import Worker
@@ -21,21 +23,24 @@ from llmc.site import Site
 
 MOST_COMMITS = 10
 MOST_TASK_LINES = 12
+MOST_COMMENTS = 12
 
 
-def review_head(site: Site, worker: Worker, span: tuple[str, str], tip: str, paint: Paint) -> list[str]:
-    """Harmless lines, the most important of them coloured."""
-    base, commit = span
+def review_head(site: Site, worker: Worker, look: WorkLook, plan: AcceptPlan | LlmcError, paint: Paint) -> list[str]:
+    """Harmless lines, the most important of them coloured. `plan` is what accepting would do, if that is known."""
+    base, commit = look.span
     commits = own_commits(site.git, site.root.path, commit, base) if commit else ()
     size = diff_summary(site.git, site.root.path, base, commit).rpartition("\n")[2].strip() if commit else ""
     facts = {
         "task": _task(worker),
         "commits": [_commit(each) for each in commits[:MOST_COMMITS]] + _rest(len(commits) - MOST_COMMITS),
         "changes": [size],
-        "checks": [_checks(site)],
+        "checks": check_lines(site, plan),
+        "comments": _comments(look),
     }
     lines = fact_lines(facts, paint)
-    warnings = [*_in_the_way(site, worker, tip), *_only_there(site, worker), *_to_come(site, worker)]
+    in_the_way = _in_the_way(plan)
+    warnings = [*in_the_way, *_only_there(site, worker), *_to_come(site, worker, lands=not in_the_way)]
     return [*lines, *(paint("waits", plain(f"! {each}")) for each in warnings)]
 
 
@@ -62,16 +67,15 @@ def _rest(number: int) -> list[str]:
     return [f"... and {number} more"] if number > 0 else []
 
 
-def _checks(site: Site) -> str:
-    listed = ", ".join(f"`{command}`" for command in site.config.repo.validate)
-    return f"{listed}: run when you accept" if listed else "none are set (repo.validate)"
-
-
-def _in_the_way(site: Site, worker: Worker, tip: str) -> list[str]:
+def plan_of(site: Site, worker: Worker, tip: str) -> AcceptPlan | LlmcError:
     try:
-        found: Obstacle | LlmcError | None = plan_for(site, worker, tip, MergeWork(None)).obstacle
+        return plan_for(site, worker, tip, MergeWork(None))
     except LlmcError as refused:
-        found = refused
+        return refused
+
+
+def _in_the_way(plan: AcceptPlan | LlmcError) -> list[str]:
+    found = plan if isinstance(plan, LlmcError) else plan.obstacle
     return [f"accept would refuse it now: {found.what}; {found.hint}"] if found is not None else []
 
 
@@ -83,17 +87,18 @@ def _only_there(site: Site, worker: Worker) -> list[str]:
     return []
 
 
-def _to_come(site: Site, worker: Worker) -> list[str]:
+def _to_come(site: Site, worker: Worker, *, lands: bool) -> list[str]:
     try:
-        seen = seen_by_daemon(site) or look_now(site)
+        found = conflicts_to_come(site, worker.name)
     except LlmcError as unknown:
         return [f"whether it will conflict with others is not known: {unknown.what}"]
-    return [
-        f"will conflict with {_other(pair, worker.name)} in {some(tuple(file['path'] for file in pair['files']))}"
-        for pair in seen["with_each_other"]
-        if worker.name in pair["workers"]
-    ]
+    now = "lands cleanly now; " if lands else ""
+    return [f"{now}will conflict with {each['worker']} in {some(each['files'])}" for each in found]
 
 
-def _other(pair: dict[str, Any], name: str) -> str:
-    return str(next(other for other in pair["workers"] if other != name))
+def _comments(look: WorkLook) -> list[str]:
+    lines = [f"open: {brief(each)}" for each in look.record.open]
+    if not look.since:  # else each is shown with its lines
+        earlier = reversed(look.record.earlier)
+        lines += [f"round {each.round}: {brief(each, look.fates.get(each.number))}" for each in earlier]
+    return lines[:MOST_COMMENTS] + _rest(len(lines) - MOST_COMMENTS)

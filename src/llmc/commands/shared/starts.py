@@ -38,7 +38,7 @@ def wait_for_starts(say: Callable[[str], None], site: Site, pid: int, began: flo
     finally:
         watch.close()
     if not is_running(pid):
-        raise LlmcError("the daemon ended at once", f"its words are in {site.root.daemon_log}")
+        raise LlmcError("the daemon ended at once", f"its log is {site.root.daemon_log}")
     return list(site.ledger.load().workers.values())
 
 

@@ -44,6 +44,7 @@ def status_text(document: dict[str, Any], columns: int | None = None, paint: Pai
     """For a terminal of so many columns, in which every worker has one line."""
     lines = [_headline(document, paint)]
     lines += [paint("broken", plain(_landing_line(each))) for each in document["landings"]]
+    lines += _tasks_line(document)
     workers = document["workers"]
     if not workers:
         return "\n".join(lines) + "\nno workers yet: `llmc add NAME` makes one"
@@ -55,6 +56,7 @@ def status_text(document: dict[str, Any], columns: int | None = None, paint: Pai
         for worker in workers
         for each in worker["troubles"]
     ]
+    lines += [paint("faint", plain(line)) for line in _train_line(document["train"])]
     return "\n".join([*lines, *(paint("faint", line) for line in _patrol_line(document["patrol"]))])
 
 
@@ -67,12 +69,30 @@ def _headline(document: dict[str, Any], paint: Paint) -> str:
     return f"{paint('strong', 'LLMC')}  {where}  {running}{waits}"
 
 
+def _tasks_line(document: dict[str, Any]) -> list[str]:
+    """What waits, and the first that will not go on by itself."""
+    counts = document.get("task_counts", {})
+    told = [f"{counts[kind]} {kind}" for kind in ("queued", "held", "failed") if counts.get(kind)]
+    if not told:
+        return []
+    failed = next((each for each in document["tasks"] if each["state"] == "failed"), None)
+    why = f"; {failed['id']} failed: {one_line(failed['reason'] or '', FILES_WIDTH)}" if failed else ""
+    return [plain(f"tasks: {', '.join(told)}{why}; `llmc task` lists them")]
+
+
 def _landing_line(landing: dict[str, Any]) -> str:
     where = landing["checkout"] or landing["source"]
     return (
         f"! landing the work of {', '.join(landing['workers'] or ['?'])} onto {landing['branch']} was cut short:"
         f" {where} may show changes that you did not make; `llmc doctor --repair` takes them back"
     )
+
+
+def _train_line(train: dict[str, Any]) -> list[str]:
+    if not train["entries"]:
+        return []
+    paused = " (paused: `llmc train resume` lets it go on)" if train["paused"] else ""
+    return [f"train{paused}: " + ", ".join(f"{each['worker']} {each['state']}" for each in train["entries"])]
 
 
 def _patrol_line(patrol: dict[str, Any]) -> list[str]:

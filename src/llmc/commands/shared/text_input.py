@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,8 +22,8 @@ PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 """`{NAME}` of a template; doubled braces stand for themselves."""
 
 
-def text_from(words: str | None, file: str | None, *, environ: Mapping[str, str]) -> str:
-    """The text, checked: it can be delivered as it is."""
+def text_from(words: str | None, file: str | None, *, environ: Mapping[str, str], draft: str = "") -> str:
+    """The text, checked: it can be delivered as it is. The editor opens with `draft`."""
     if words is not None and file is not None:
         raise InvalidUsageError("the text is given twice", "give either the text or a file")
     if words == "-" or file == "-":
@@ -32,9 +33,21 @@ def text_from(words: str | None, file: str | None, *, environ: Mapping[str, str]
     elif words is not None:
         text = words
     else:
-        text = _from_editor(environ)
+        text = _from_editor(environ, draft)
     check_text(text)
     return text
+
+
+def task_text(environ: Mapping[str, str], templates: str, args: Namespace, words: str | None, file: str | None) -> str:
+    """The text of a task: given once, in one of the ways there are. `templates` is the directory of these."""
+    given = [text for text in (args.source, words, file, args.template) if text is not None]
+    if len(given) > 1:
+        raise InvalidUsageError("the task is given twice", "give it once: the text alone, a file, a template or -")
+    if args.set and args.template is None:
+        raise InvalidUsageError("--set fills in a template, and there is none", "name it with --template NAME")
+    if args.template is not None:
+        return from_template(templates, args.template, args.set)
+    return text_from(args.source or words, file, environ=environ)
 
 
 def _from_file(file: str) -> str:
@@ -52,7 +65,7 @@ def _decode(raw: bytes, where: str) -> str:
         raise LlmcError(f"{where} is not UTF-8 (byte {wrong.start})", "save it as UTF-8 and try again") from None
 
 
-def _from_editor(environ: Mapping[str, str]) -> str:
+def _from_editor(environ: Mapping[str, str], begun: str) -> str:
     if not sys.stdin.isatty():
         raise InvalidUsageError(
             "there is no text", "give it in quotes, in a file, or by - on standard input: see --help"
@@ -61,7 +74,7 @@ def _from_editor(environ: Mapping[str, str]) -> str:
     fd, name = tempfile.mkstemp(prefix="llmc-", suffix=".md")
     try:
         with os.fdopen(fd, "w", encoding="utf-8") as draft:
-            draft.write(f"\n\n{EDITOR_NOTE}")
+            draft.write(f"{begun}\n\n{EDITOR_NOTE}")
         if run_in_terminal([*editor, name]) != 0:
             raise LlmcError(f"{editor[0]} ended with a failure", "nothing was sent")
         written = _from_file(name)

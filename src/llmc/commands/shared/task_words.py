@@ -1,0 +1,112 @@
+"""Tasks as commands show them: as text, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from llmc.care.queue import next_assignment
+from llmc.commands.shared.result import Result
+from llmc.core.display import counted, one_line
+from llmc.core.tasks.task import Standing, Task, TaskState, TaskView, view_of
+from llmc.site import Site
+from llmc.store.ledger import holders_of
+from llmc.store.snapshot import read_daemon_pid
+
+LEAST_TITLE_WIDTH = 30
+
+
+def all_views(site: Site, *, ended: bool) -> list[TaskView]:
+    tasks = site.ledger.tasks.all(ended=ended)
+    queued = [task for task in tasks if task.standing is Standing.QUEUED]
+    return task_views(site, tasks, sorted(queued, key=lambda task: -task.priority))
+
+
+def task_views(site: Site, tasks: Iterable[Task], queued: list[Task] | None = None) -> list[TaskView]:
+    """Each as it stands, with what it waits for. `queued`: all that are, in their order, if they were read already."""
+    state = site.ledger.load()
+    holders = holders_of(state)
+    _, plan = next_assignment(site, state, tasks=queued)
+    next_to = {task.id: worker for task, worker in plan.pairs}
+    in_train = {entry.task for entry in site.ledger.tasks.train.open()}
+    views = []
+    for task in tasks:
+        view = view_of(task, holders.get(task.id), in_train=task.id in in_train)
+        if task.id in plan.waiting:
+            view = replace(view, reason=plan.waiting[task.id])
+        elif task.id in next_to:
+            view = replace(view, reason=view.reason or f"{next_to[task.id]} is free for it")
+        views.append(view)
+    return views
+
+
+def task_data(view: TaskView) -> dict[str, Any]:
+    task = view.task
+    done_by = task.avoid if task.standing is Standing.LANDED else ""
+    return {
+        "id": task.id,
+        "title": task.title,
+        "text": task.text,
+        "state": view.state.value,
+        "worker": view.worker or done_by or None,
+        "after": list(task.after),
+        "priority": task.priority,
+        "attempts": task.attempts,
+        "landed_sha": task.landed_sha,
+        "reason": view.reason or None,
+        "created_at_unix": task.created_at_unix,
+        "touches": list(task.touches),
+        "auto_accept": task.auto_accept,
+        "wants": {"worker": task.worker or None, "agent": task.agent or None, "machine": task.machine or None},
+        "more": task.more or None,
+        "machine": None,
+        "usage": None,
+    }
+
+
+def table_of(views: Sequence[TaskView], columns: int | None) -> list[str]:
+    """A line for each, in so many columns: id, state, worker, title, why."""
+    rows = [(each.task.id, each.state.value, each.worker, _title(each.task), each.reason) for each in views]
+    widths = [max(len(row[cell]) for row in rows) for cell in range(5)] if rows else []
+    if columns is not None and widths:
+        room = max(columns - sum(widths[:3]) - 8, 2)
+        widths[3] = min(widths[3], max(room - widths[4], LEAST_TITLE_WIDTH), room - 1)
+        widths[4] = room - widths[3]
+    return [
+        "  ".join(f"{one_line(cell, width):<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _title(task: Task) -> str:
+    return task.title + (f" (priority {task.priority})" if task.priority else "")
+
+
+def queued_result(site: Site, tasks: Sequence[Task]) -> Result:
+    """Queues a task that names no other of them, and answers with its id."""
+    (added,) = site.ledger.add_tasks(lambda first: tasks, site.now())
+    return added_result(site, added)
+
+
+def added_result(site: Site, added: Task) -> Result:
+    from llmc.commands.shared.text_input import forget_drafts
+
+    forget_drafts()
+    (view,) = task_views(site, [added])
+    why = f": {view.reason}" if view.reason else ""
+    return Result(f"{added.id} is {view.state.value}{why}{how_it_goes_on(site, [view])}", task_data(view))
+
+
+def how_it_goes_on(site: Site, views: Sequence[TaskView]) -> str:
+    """Who gives these out, where nobody does."""
+    waits = any(view.state is TaskState.QUEUED for view in views)
+    if not waits or read_daemon_pid(site.root.daemon_lock) is not None:
+        return ""
+    return "\nno daemon runs: `llmc up --detach` gives tasks out by itself, `llmc task run-next` one of them"
+
+
+def counts_of(views: Iterable[TaskView]) -> str:
+    """`3 queued, 1 failed`."""
+    states = [view.state.value for view in views]
+    return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states)) or counted(0, "task")

@@ -1,0 +1,19 @@
+"""`llmc task list`: the tasks that are not done yet, or all of them."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.shared.result import Result
+from llmc.commands.shared.task_words import all_views, counts_of, how_it_goes_on, table_of, task_data
+
+
+def run(app: App, args: Namespace) -> Result:
+    site = app.site()
+    views = all_views(site, ended=args.all)
+    data = {"schema": 1, "tasks": [task_data(view) for view in views]}
+    if not views:
+        return Result("no tasks wait: `llmc task add ...` queues one", data)
+    table = table_of(views, app.console.columns)
+    return Result("\n".join([*table, f"{counts_of(views)}{how_it_goes_on(site, views)}"]), data)

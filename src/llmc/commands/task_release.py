@@ -1,0 +1,14 @@
+"""`llmc task release`: a task that was held may be given out."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from llmc.app import App
+from llmc.commands.shared.result import Result
+from llmc.commands.shared.task_changes import changed
+from llmc.core.tasks.changes import release
+
+
+def run(app: App, args: Namespace) -> Result:
+    return changed(app, args.ids, release)
