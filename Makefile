@@ -1,7 +1,7 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test hazards lint format bench peers chaos kills soak agents drift docs pin bootstrap bootstrap-dev clean
+.PHONY: help demo test hazards lint format bench peers chaos kills queue soak agents drift docs pin bootstrap bootstrap-dev clean
 
 # Most tests wait for programs more than they compute.
 WORKERS ?= 4
@@ -51,6 +51,9 @@ chaos: bootstrap-dev ## ten minutes of disasters, then an account of what was lo
 
 kills: bootstrap-dev ## kill every git that a command starts, one by one, and see what comes of it (KILLS_ARGS="--command accept")
 	.venv/bin/python -m testing.kills $(KILLS_ARGS)
+
+queue: bootstrap-dev ## thirty tasks of a plan, with the daemon killed again and again (about a minute)
+	.venv/bin/pytest -m hazard tests/daemon/test_queue.py $(TEST_ARGS)
 
 soak: bootstrap-dev ## 200 quiet and 20 busy terminals for 15 minutes: nothing may grow or be missed (SOAK_ARGS="--minutes 2")
 	.venv/bin/python -m bench.soak $(SOAK_ARGS)

@@ -17,6 +17,7 @@ from typing import Self
 
 DETACH = b"\x02d"
 """tmux's prefix, and its key for leaving."""
+TRIES = 10
 
 
 class Person:
@@ -48,8 +49,13 @@ class Person:
     def types(self, keys: str | bytes) -> None:
         os.write(self._keyboard, keys.encode() if isinstance(keys, str) else keys)
 
-    def leaves(self) -> None:
-        self.types(DETACH)
+    def leaves(self, keys: str | bytes = DETACH) -> None:
+        """As people do: tmux drops what is typed while its client takes the terminal over, and they type it again."""
+        for _ in range(TRIES):
+            self.types(keys)
+            with suppress(subprocess.TimeoutExpired):
+                self._client.wait(timeout=2)
+                return
         self.ends()
 
     def ends(self) -> None:

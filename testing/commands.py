@@ -53,6 +53,7 @@ class Llmc:
     root: Path
     prefix: Sequence[str] = ()
     """Words before the command, to run it in another place or with fewer rights."""
+    program: Path = PROGRAM
     _sockets: Path | None = None
 
     def run(
@@ -91,7 +92,7 @@ class Llmc:
         return _said(run_warm(words, env=self.environment(env), cwd=self.home, timeout=PATIENCE_SECS))
 
     def command(self, *words: str) -> list[str]:
-        return [*self.prefix, str(PROGRAM), *words]
+        return [*self.prefix, str(self.program), *words]
 
     def environment(self, changes: Changes = NO_CHANGES) -> dict[str, str]:
         usual: dict[str, str | None] = {

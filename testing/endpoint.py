@@ -17,6 +17,8 @@ class Answer:
     body: bytes = b"{}"
     headers: tuple[tuple[str, str], ...] = ()
     hangs: bool = False
+    breaks_off: bool = False
+    """The body is announced to be longer than what comes of it."""
 
 
 @dataclass(slots=True)
@@ -50,9 +52,11 @@ def endpoint(*answers: Answer) -> Iterator[Endpoint]:
             self.send_response(answer.status)
             for name, value in answer.headers:
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer.body)))
+            self.send_header("Content-Length", str(len(answer.body) + answer.breaks_off))
             self.end_headers()
             self.wfile.write(answer.body)
+            if answer.breaks_off:
+                place.over.wait(60)
 
         def log_message(self, *words: object) -> None:
             pass

@@ -73,6 +73,7 @@ def _status() -> str:
         "daemon": {"running": True, "pid": 4449},
         "patrol": {},
         "landings": [],
+        "train": {"paused": False, "entries": []},
         "workers": [_worker(*worker) for worker in WORKERS],
     }
     return status_text(document, COLUMNS, PAINT)

@@ -16,6 +16,7 @@ from llmc.host.locks import FileLock
 from testing.chaos.world import World
 
 LOCK_SECS = 3.0
+ONE_THING_SECS = 30.0
 FAILURES = (subprocess.CalledProcessError, subprocess.TimeoutExpired, OSError, LlmcError)
 
 
@@ -33,13 +34,14 @@ def handle(world: World) -> str:
 
 @contextmanager
 def at_work(world: World, name: str) -> Iterator[Path]:
-    """The worktree, while nobody else acts for the worker."""
+    """The worktree, while nobody else acts for the worker, nor its agent's own program."""
     worktree = world.worktree(name)
     with FileLock(world.root.worker_lock(name), timeout=LOCK_SECS):
         world.wait_for_orphans(worktree)
-        if not worktree.is_dir():
-            raise FileNotFoundError(worktree)
-        yield worktree
+        with FileLock(world.hands(name), timeout=ONE_THING_SECS):
+            if not worktree.is_dir():
+                raise FileNotFoundError(worktree)
+            yield worktree
 
 
 # --- files ------------------------------------------------------------------------------------------
@@ -120,11 +122,11 @@ def merge_with_a_change_inside(world: World, name: str, worktree: Path) -> bool:
         _commit_file(world, name, worktree / "sides" / f"{token}-main.txt")
         world.agents_git(name, "merge", "--quiet", "--no-ff", "--no-commit", side)
         return _commit_file(world, name, worktree / "sides" / f"{token}-inside.txt")
-    except subprocess.CalledProcessError:
+    except FAILURES:
         leaving = world.belongings.before(name)
-        with suppress(subprocess.CalledProcessError):
+        with suppress(*FAILURES):
             world.agents_git(name, "merge", "--abort")
-        with suppress(subprocess.CalledProcessError):
+        with suppress(*FAILURES):
             world.agents_git(name, "checkout", "--quiet", "--force", branch)
             is_back = True
             leaving.let_go("a merge of the agent's own, aborted")
@@ -145,9 +147,10 @@ def rebase_itself(world: World, name: str, worktree: Path) -> bool:
     leaving = world.belongings.before(name)
     try:
         world.agents_git(name, "-c", "commit.gpgSign=false", "rebase", "--quiet", "origin/main")
-    except subprocess.CalledProcessError:
+    except FAILURES:
         world.agents_git(name, "rebase", "--abort")
         leaving.let_go("a rebase of the agent's own, aborted")
+        _let_go_of_missing(world, name, old)
         return True
     for sha in _own_commits(world, name):
         world.note_commit(sha)
@@ -160,6 +163,11 @@ def _own_commits(world: World, name: str) -> list[str]:
     return world.agents_git(name, "rev-list", "origin/main..HEAD").split()
 
 
+def _let_go_of_missing(world: World, name: str, old: list[str]) -> None:
+    """What the agent had committed in the middle of a rebase goes with it."""
+    world.let_go_commits(set(old) - set(_own_commits(world, name)))
+
+
 def detach_its_head(world: World, name: str, worktree: Path) -> bool:
     world.agents_git(name, "checkout", "--quiet", "--detach")
     if world.random.random() < 0.5:
@@ -168,9 +176,10 @@ def detach_its_head(world: World, name: str, worktree: Path) -> bool:
 
 
 def abort_a_rebase(world: World, name: str, worktree: Path) -> bool:
-    leaving = world.belongings.before(name)
+    leaving, old = world.belongings.before(name), _own_commits(world, name)
     world.agents_git(name, "rebase", "--abort")
     leaving.let_go("the agent aborted a rebase")
+    _let_go_of_missing(world, name, old)
     return True
 
 

@@ -56,12 +56,19 @@ if [ "$(cat "$place/gitdir" 2>/dev/null)" != "{worktrees}/$LLMC_WORKER/.git" ]; 
   exit 128
 fi
 export GIT_DIR="$place" GIT_WORK_TREE="{worktrees}/$LLMC_WORKER"
+if [ -z "${hands}" ]; then
+  exec 9>>"{directory}/$LLMC_WORKER.hands"
+  flock --wait 30 9 || exit 128
+fi
 case "$1" in gc) how=--exclusive ;; *) how=--shared ;; esac
 export GIT_NO_REPLACE_OBJECTS=1
 exec flock --no-fork --wait 30 $how {lock} {git} "$@"
 """
 """An agent's git. None prunes while another writes: git keeps no objects for who has no name for them yet. And none is
-fooled by what is replaced: it would amend another commit than its own."""
+fooled by what is replaced: it would amend another commit than its own. An agent does one thing at a time: its program
+waits until its hands are free."""
+HANDS_MARK = "LLMC_CHAOS_HANDS"
+"""The variable that git has while the hands of an agent use it, which have taken their lock before."""
 ORPHANS_SECS = 30.0
 
 
@@ -190,9 +197,8 @@ class World:
         directory = self.outside / "careful-git"
         directory.mkdir()
         program = directory / "git"
-        program.write_text(
-            CAREFUL_GIT.format(git=shutil.which("git"), worktrees=self.root.worktrees, lock=directory / "lock")
-        )
+        parts = {"git": shutil.which("git"), "worktrees": self.root.worktrees, "lock": directory / "lock"}
+        program.write_text(CAREFUL_GIT.format(**parts, hands=HANDS_MARK, directory=directory))
         program.chmod(0o755)
         return directory
 
@@ -249,7 +255,7 @@ class World:
         """Git as the agent of this worker has it. It touches nothing but the worker's own."""
         worktree = self.worktree(name)
         careful = str(self.outside / "careful-git" / "git")
-        env = {AGENTS_MARK: str(self.commits), "LLMC_WORKER": name, "GIT_EDITOR": "true"}
+        env = {AGENTS_MARK: str(self.commits), "LLMC_WORKER": name, HANDS_MARK: "1", "GIT_EDITOR": "true"}
         return self._git(words, worktree, env, program=careful)
 
     def read_git(self, *words: str) -> str:
@@ -287,6 +293,10 @@ class World:
         if said.code != 0:
             return {}
         return {worker["name"]: worker["status"] for worker in json.loads(said.out)["workers"]}
+
+    def hands(self, name: str) -> str:
+        """The lock of what an agent is doing."""
+        return str(self.outside / "careful-git" / f"{name}.hands")
 
     def worktree(self, name: str) -> Path:
         return Path(self.root.worktree(name))

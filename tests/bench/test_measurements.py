@@ -9,8 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from bench import classification, delivery, hops, landing, observing, repository, start_up, state_updates, watching
-from bench.__main__ import MEASUREMENTS, main
+from bench import (
+    classification,
+    delivery,
+    hops,
+    landing,
+    observing,
+    queue,
+    repository,
+    size,
+    start_up,
+    state_updates,
+    train,
+    watching,
+)
+from bench.__main__ import COMPARED, MEASUREMENTS, main
+from bench.checkout import HERE, Checkout
 from bench.page import page
 from bench.report import Table, Verdict
 
@@ -18,7 +32,10 @@ TINY = {
     "start_up": lambda: start_up.measure(rounds=1),
     "hops": hops.measure,
     "state_updates": lambda: state_updates.measure(workers=(2,), rounds=2),
-    "landing": lambda: landing.measure(files=100, rounds=1),
+    "queue": lambda: queue.measure(tasks=100, rounds=1),
+    "landing": lambda: landing.measure(rounds={100: 1}),
+    "size": size.measure,
+    "train": lambda: train.measure(works=2, check_secs=0.1, files=100, rounds=1),
     "repository": lambda: repository.measure(files=100, rounds=1),
     "classification": lambda: classification.measure(rounds=1),
     "delivery": lambda: delivery.measure({"1 KiB": 1}),
@@ -28,7 +45,7 @@ TINY = {
 
 
 def test_every_measurement_is_tried() -> None:
-    assert TINY.keys() == MEASUREMENTS.keys()
+    assert TINY.keys() == {*MEASUREMENTS}
 
 
 @pytest.mark.parametrize("name", TINY)
@@ -52,7 +69,7 @@ A_LOOK_MORE = 2
 
 @pytest.mark.timeout(600)  # a hundred commands of two checkouts, maybe on a busy machine
 def test_two_checkouts_are_measured_side_by_side_and_run_git_no_more_than_they_have_to() -> None:
-    alone, beside = landing.measure(files=100, rounds=1, beside=landing.HERE)
+    alone, beside = landing.measure(Checkout(HERE), rounds={100: 1})
     ran = {str(row[0]): int(row[-1] or 0) for row in alone.rows}
     both = {str(row[0]): [int(count or 0) for count in row[-2:]] for row in beside.rows}
     assert both.keys() == ran.keys()
@@ -70,7 +87,7 @@ def test_the_page_has_every_table_with_the_machine_and_what_is_over_a_limit() ->
 
 
 def test_the_figures_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MEASUREMENTS, "state_updates", TINY["state_updates"])
+    monkeypatch.setitem(COMPARED, "state_updates", lambda _: TINY["state_updates"]())
     words = ["state_updates", "--json", str(tmp_path / "kept" / "all.json"), "--markdown", str(tmp_path / "page.md")]
     monkeypatch.setattr(sys, "argv", ["bench", *words])
     main()
@@ -78,3 +95,15 @@ def test_the_figures_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert kept["machine"]["load after"]
     assert kept["measurements"]["state_updates"][0]["rows"]
     assert "# Performance" in (tmp_path / "page.md").read_text()
+
+
+def test_one_part_is_measured_anew_and_the_rest_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "all.json"
+    old = Table("Delivery", ("", "ms"), [("1 KiB", 2.0)], (Verdict("a delivery", 3.0, 1.5, "x tmux", "Why"),), "Note.")
+    kept.write_text(json.dumps({"machine": {"at": "then"}, "measurements": {"delivery": [old.as_data()]}}))
+    monkeypatch.setattr(sys, "argv", ["bench", "size", "--onto", str(kept), "--json", str(kept)])
+    main()
+    found = json.loads(kept.read_text())
+    assert found["machine"]["at"] == "then"
+    assert found["measurements"]["size"][0]["title"] == "Size"
+    assert found["measurements"]["delivery"] == [json.loads(json.dumps(old.as_data()))]

@@ -272,13 +272,13 @@ def checks_that_hang(w: World) -> None:
     w.config("repo.validate_timeout_secs", "0.3")
 
 
-@table.add(Refused("the checks changed what they were to check: a.txt", "llmc reject adam", foreseen=False))
+@table.add(Refused("changed what it was to check: a.txt", "llmc reject adam", foreseen=False))
 def checks_that_change_the_work(w: World) -> None:
     w.work(NEW)
     w.config("repo.validate", '["echo formatted > a.txt"]')
 
 
-@table.add(Refused("the checks changed what they were to check: a.txt", "llmc reject adam", foreseen=False))
+@table.add(Refused("changed what it was to check: a.txt", "llmc reject adam", foreseen=False))
 def checks_that_change_the_work_on_top_of_the_new_branch(w: World) -> None:
     w.work(NEW)
     w.upstream({"hand.txt": "h\n"})
@@ -350,7 +350,8 @@ def test_a_branch_of_the_worker_that_is_gone(world: World) -> None:
 def test_a_branch_that_never_rests_is_given_up(world: World) -> None:
     world.work(NEW)
     world.to_review()
-    world.config("repo.validate", f'["cd {world.source} && git commit --quiet --allow-empty -m Meanwhile"]')
+    meanwhile = "date +%N > moved.txt && git add moved.txt && git commit --quiet -m Meanwhile"
+    world.config("repo.validate", f'["cd {world.source} && {meanwhile}"]')
     before = world.picture()
     said = world.story.llmc("accept", "adam", code=1)
     assert "main moved while the work was being landed" in said.err

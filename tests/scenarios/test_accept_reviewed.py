@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from testing.world import SOME, World
 
 README = SOME["README"]
@@ -198,3 +200,12 @@ def test_the_reviewed_commit_is_kept_for_the_comparison(world: World) -> None:
     world.in_clone("gc", "--quiet", "--prune=now")
     assert world.in_clone("cat-file", "-t", sha) == "commit"
     assert "+unseen" in refused(world, "adam")
+
+
+@pytest.mark.parametrize("name", ["refs/llmc/accept/adam/commit/deep", "refs/llmc/accept/adam"])
+def test_a_ref_in_the_way_of_llmcs_own_keeps_nothing_from_landing(world: World, name: str) -> None:
+    world.work({"app.py": "x\n"})
+    world.to_review()
+    world.in_worktree("update-ref", name, "HEAD")
+    world.story.llmc("accept", "adam")
+    assert "app.py" in world.in_source("ls-tree", "--name-only", "main").split()

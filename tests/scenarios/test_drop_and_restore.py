@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from llmc.core.tasks.task import Standing
 from llmc.daemon.upkeep import Upkeep
 from llmc.git.backup import list_backups, make_backup
 from llmc.host.local import LocalHost
 from llmc.model import Session, Turn, Work
+from llmc.store.tasks import TaskEvent
 from testing.world import Link, World, seen, write
 
 
@@ -72,6 +74,36 @@ def test_undo_brings_the_task_back_with_the_work(world: World, dropped: str) -> 
     world.in_worktree("commit", "--quiet", "--amend", "--allow-empty-message", "-m", "")
     world.story.llmc("accept", "adam")
     assert world.in_source("log", "-1", "--format=%s", "main") == "Add a"
+
+
+@pytest.mark.parametrize("dropped", ["reset", "nuke"])
+@pytest.mark.parametrize("meanwhile", ["nothing", "retried", "landed", "given to baker"])
+def test_undo_gives_the_worker_its_task_back_unless_somebody_has_it(world: World, dropped: str, meanwhile: str) -> None:
+    story = world.story
+    story.llmc("task", "add", "Add a")
+    story.site.ledger.tasks.began("t1", "adam", 1.0)
+    world.work({"a.txt": "a\n"}, "Work")
+    world.to_review()
+    story.rewrite("adam", current_prompt="Add a", task="t1")
+    story.llmc(dropped, "adam", "--yes")
+    if dropped == "nuke":
+        story.llmc("add", "adam", "--agent", "demo")
+    assert story.json("task")["tasks"][0]["state"] == "failed"
+    store = story.site.ledger.tasks
+    if meanwhile == "retried":
+        story.llmc("task", "retry", "t1")
+    elif meanwhile == "landed":
+        store.change("t1", TaskEvent(2.0, "landed"), standing=Standing.LANDED)
+    elif meanwhile != "nothing":
+        story.rewrite("baker", task="t1", work=Work.WORKING, current_prompt="Add a")
+    story.llmc("undo", "adam")
+    has_it = meanwhile in ("nothing", "retried")
+    worker = story.worker("adam")
+    assert (worker.work, worker.current_prompt, worker.task) == (Work.NEEDS_REVIEW, "Add a", "t1" if has_it else "")
+    if has_it:
+        (task,) = story.json("task")["tasks"]
+        assert (task["state"], task["worker"]) == ("review", "adam")
+        assert "task: t1 Add a" in story.llmc("explain", "adam").out
 
 
 def test_undo_of_files_alone_asks_how_to_go_on(world: World) -> None:

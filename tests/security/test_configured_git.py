@@ -228,6 +228,25 @@ def test_what_is_reviewed_and_what_lands_is_what_was_committed(
     assert not trace.exists()
 
 
+@pytest.mark.lesson(49, "what a person reviews passes through nothing that an agent can configure")
+@pytest.mark.parametrize("configure", CONFIGURED, ids=lambda each: each.__name__.strip("_"))
+def test_what_became_of_a_comment_is_what_was_committed(story: Story, configure: Callable[[Agent], None]) -> None:
+    story.begin("adam")
+    _finished(story, story.commit_as("adam", "secret.txt", "one\ntwo\n", "Add a file"))
+    story.llmc("review", "adam", "--interface", "stat")
+    assert story.json("comment", "adam", "secret.txt:2", "Why?")["quoted"] == ["two"]
+    _finished(story, story.commit_as("adam", "secret.txt", f"one\n{SECRET}\n", "Add a secret"))
+    configure(Agent(story))
+    trace = story.place / "pwned"
+    trace.unlink(missing_ok=True)  # the agent's own git may have run it
+    story.commit_upstream("other.txt", "of the user's\n", "Go on")
+    answer = story.json("review", "adam", "--since-last")
+    assert [each["path"] for each in answer["files"]] == ["secret.txt"]
+    assert [line["text"] for line in answer["hunks"][0]["lines"]] == ["one", "two", SECRET]
+    assert answer["comments"][0]["now"]["lines"] == [SECRET]
+    assert not trace.exists()
+
+
 def test_attributes_that_were_committed_hide_nothing(story: Story) -> None:
     story.begin("adam")
     story.commit_as("adam", ".gitattributes", "secret.txt -diff\n", "Set attributes")
