@@ -13,23 +13,37 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
-from bench.measure import spread
-from bench.report import Table
+from bench.checkout import HERE, Checkout, compared
+from bench.measure import timed
+from bench.report import Table, Verdict
 from testing.large import make_large_repository
 from testing.roots import own_environment
 
-FILES = 1000
-HERE = Path(__file__).resolve().parent.parent
+ROUNDS = {1_000: 10, 50_000: 4}
+"""How often, by the number of files in the repository."""
 TRACKED = "+refs/heads/*:refs/remotes/origin/*"
 COLUMNS = ("", "git ms", "± git", "llmc ms", "± llmc", "x git", "± x", "commands of git", "of llmc")
 BESIDE_COLUMNS = ("", "its ms", "± its", "llmc ms", "± llmc", "llmc x it", "± x", "its commands", "of llmc")
+LIMITS = {
+    1_000: {"llmc add": 2.5, "llmc rebase": 4.0, "llmc accept": 4.0},
+    50_000: {"llmc add": 1.3, "llmc rebase": 1.3, "llmc accept": 1.3},
+}
+OVER = {
+    1_000: "Two thirds of the processor time of a rebase, and half of that of an accept, are the start of Python and"
+    " its imports, and half of the imports are Python's own library; the rest is the start of more git commands",
+    50_000: "On top of that git is asked for the whole status, untracked files included, and for hidden files,"
+    " before anything moves: once for a rebase, three times for an accept (worktree, checkout, and before the reset)."
+    " That is what backups and refusals rest on, and each takes about as long as a third of the bare commands",
+}
+IN_MEMORY = Path("/dev/shm")
+MANY = 10_000
+"""Writing so many files keeps a disk busy for longer than all that is measured: they are made in memory."""
 NOTE = (
     "git: nothing but the commands without which it cannot be done. llmc is a process of its own from its start to its"
     " end. The difference has two parts. Python and the modules of a command that changes something take their time,"
@@ -109,7 +123,7 @@ class Rounds:
         self._work(name, "first")
         for each in self.installed:
             each.wait_for_review(name)
-        _commit(self.source, f"upstream{number}.txt")
+        commit_file(self.source, f"upstream{number}.txt")
         self._each("rebase", name, measured)
         self._each("accept", name, measured)
         for command in ("reset", "nuke"):
@@ -118,7 +132,7 @@ class Rounds:
 
     def _work(self, name: str, file: str) -> None:
         for worktree in (self.bare / name, *(each.worktree(name) for each in self.installed)):
-            _commit(worktree, f"{worktree.parent.parent.name}-{name}-{file}.txt")
+            commit_file(worktree, f"{worktree.parent.parent.name}-{name}-{file}.txt")
 
     def _each(self, command: str, name: str, measured: Measured, *options: str) -> None:
         """In turns, each first as often as the others."""
@@ -133,27 +147,39 @@ class Rounds:
         rows.append(tuple(took[turn] for turn in sorted(took)))
 
 
-def measure(files: int = FILES, rounds: int = 10, beside: Path | None = None) -> list[Table]:
-    with tempfile.TemporaryDirectory(prefix="llmc-b-", ignore_cleanup_errors=True) as directory:
+def measure(beside: Checkout | None = None, rounds: Mapping[int, int] = ROUNDS) -> list[Table]:
+    return [table for files, often in rounds.items() for table in _tables(files, often, beside)]
+
+
+def _tables(files: int, rounds: int, beside: Checkout | None) -> list[Table]:
+    memory = IN_MEMORY if files >= MANY and IN_MEMORY.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="llmc-b-", dir=memory, ignore_cleanup_errors=True) as directory:
         place = Path(directory)
         with own_environment(place / "home"):
             played = _prepared(place, files, beside)
             for number in range(rounds):
-                played.play(number, _timed)
+                played.play(number, timed)
             played.count(rounds)
-    title = f"{files} files, {rounds} rounds"
-    tables = [Table(f"Commands against bare git, {title}", COLUMNS, _rows(played, 0, 1), note=NOTE)]
+    title = f"{files} files{' in memory' if memory else ''}, {rounds} rounds"
+    rows = _rows(played, 0, 1)
+    tables = [Table(f"Commands against bare git, {title}", COLUMNS, rows, _verdicts(files, rows), NOTE)]
     if beside is not None:
-        tables.append(Table(f"Commands against those of {beside}, {title}", BESIDE_COLUMNS, _rows(played, 2, 1)))
+        tables.append(Table(f"Commands beside those of {beside.name}, {title}", BESIDE_COLUMNS, _rows(played, 2, 1)))
     return tables
 
 
-def _prepared(place: Path, files: int, beside: Path | None) -> Rounds:
+def _verdicts(files: int, rows: list[tuple[str | float, ...]]) -> tuple[Verdict, ...]:
+    limits, why = LIMITS.get(files, {}), OVER.get(files, "")
+    ratios = {str(row[0]): float(row[COLUMNS.index("x git")]) for row in rows}
+    return tuple(Verdict(f"{name}, {files} files", ratios[name], limit, "x git", why) for name, limit in limits.items())
+
+
+def _prepared(place: Path, files: int, beside: Checkout | None) -> Rounds:
     source = make_large_repository(place / "source", files)
     _run(["git", "reset", "-q", "--hard"], source)
     clone = place / "bare" / "clone"
     _run(["git", "clone", "-q", "--bare", "-c", f"remote.origin.fetch={TRACKED}", str(source), str(clone)], place)
-    checkouts = (HERE, beside) if beside is not None else (HERE,)
+    checkouts = (HERE, beside.path) if beside is not None else (HERE,)
     installed = tuple(Installed(each, place / f"llmc{number}") for number, each in enumerate(checkouts))
     for each in installed:
         compileall.compile_dir(each.checkout / "src", quiet=1)
@@ -163,28 +189,16 @@ def _prepared(place: Path, files: int, beside: Path | None) -> Rounds:
 
 def _rows(played: Rounds, floor: int, other: int) -> list[tuple[str | float, ...]]:
     return [
-        (*_row(command, [(each[floor], each[other]) for each in taken]), ran[floor], ran[other])
+        (*compared(f"llmc {command}", [(each[floor], each[other]) for each in taken]), ran[floor], ran[other])
         for command, taken in played.taken.items()
         for ran in [played.commands[command]]
     ]
 
 
-def _row(command: str, taken: list[tuple[float, float]]) -> tuple[str | float, ...]:
-    floor, ours = (spread([each[n] * 1000 for each in taken]) for n in (0, 1))
-    ratio = spread([ours / floor for floor, ours in taken])
-    return f"llmc {command}", floor.median, floor.between, ours.median, ours.between, ratio.median, ratio.between
-
-
-def _commit(worktree: Path, name: str) -> None:
+def commit_file(worktree: Path, name: str) -> None:
     (worktree / name).write_text(f"{name}\n")
     _run(["git", "add", "--all"], worktree)
     _run(["git", "commit", "-q", "-m", f"Add {name}"], worktree)
-
-
-def _timed(action: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    action()
-    return time.perf_counter() - began
 
 
 def _ran(action: Callable[[], object], tally: Path) -> int:

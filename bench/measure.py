@@ -42,10 +42,14 @@ def take_turns(actions: Mapping[str, Callable[[], object]], *, floor: str, round
     seconds: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(rounds):
         for name, action in actions.items():
-            began = time.perf_counter()
-            action()
-            seconds[name].append(time.perf_counter() - began)
+            seconds[name].append(timed(action))
     return against(seconds, floor=floor)
+
+
+def timed(action: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    action()
+    return time.perf_counter() - began
 
 
 def against(seconds: Mapping[str, Sequence[float]], *, floor: str) -> list[Timing]:

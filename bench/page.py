@@ -9,15 +9,17 @@ from bench.report import Table, shown
 HEAD = """\
 # Performance
 
-Written by `make bench`; do not edit it. Everything on it was measured side by side in one run: LLMC, the floor under it
-(bare Python, bare tmux, bare git) and other programs that do a part of the same work, in turns, so that a busy machine
-is unfair to none. Times do not travel to another machine; ratios do, more or less. A figure is the median; ± (or
-"spread") is the distance between the first and the third quartile. Other programs come from their registries at the
-versions of `bench/peers.json`, run in a directory and a home of their own and only on this machine, and start no real
-agent: what they do once agents run is not on this page.
+Written by `make bench`; do not edit it. All rows of a table were measured in one run and in turns, so that a busy
+machine is unfair to none of them: LLMC, the floor under it (plain Python, tmux or git) and other programs that do a
+part of the same work. Times differ from machine to machine; ratios differ less. A figure is the median; ± (or
+"spread") is the distance between the first and the third quartile. The other programs are installed from their
+registries at the versions of `bench/peers.json`, run in a directory and a home of their own and only on this machine,
+and start no real agent: what they cost once agents run is not on this page.
 
-`make bench BENCH_ARGS="delivery --json FILE"` measures one part and keeps the figures; `BENCH_ARGS="landing --beside
-DIR"` compares with another checkout of LLMC; `make peers` only installs the other programs.
+`make bench BENCH_ARGS="delivery --json FILE"` measures one part and keeps the figures, `--onto FILE` takes the other
+parts from an earlier run, `--beside DIR` compares with another checkout of LLMC in which `make bootstrap` was run,
+and `make peers` only installs the other programs. Rows and columns named 020f786 are LLMC before the safety work and
+the rework of its packages.
 """
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, Self
 
 Cell = str | int | float | None
 
@@ -21,14 +22,16 @@ class Verdict:
     measured: float
     limit: float
     unit: str
+    why_over: str = ""
+    """What is known of the reason where it is over."""
 
     @property
     def within(self) -> bool:
         return self.measured <= self.limit
 
     def __str__(self) -> str:
-        word = "within" if self.within else "OVER"
-        return f"{self.what}: {self.measured:.2f} {self.unit}, {word} the limit of {self.limit:g} {self.unit}"
+        word, why = ("within", "") if self.within else ("OVER", f". {self.why_over}" if self.why_over else "")
+        return f"{self.what}: {self.measured:.2f} {self.unit}, {word} the limit of {self.limit:g} {self.unit}{why}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,15 @@ class Table:
         lines = ["  ".join(_aligned(n, cell, widths[n]) for n, cell in enumerate(row)).rstrip() for row in cells]
         under = [self.note] if self.note else []
         return "\n".join([self.title, "-" * len(self.title), *lines, *under, *map(str, self.verdicts)])
+
+    @classmethod
+    def of_data(cls, data: dict[str, Any]) -> Self:
+        """What `as_data` made."""
+        verdicts = [{key: value for key, value in each.items() if key != "within"} for each in data["verdicts"]]
+        rows = [tuple(row.values()) for row in data["rows"]]
+        return cls(
+            data["title"], tuple(data["rows"][0]), rows, tuple(Verdict(**each) for each in verdicts), data["note"]
+        )
 
     def as_data(self) -> dict[str, object]:
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]

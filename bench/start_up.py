@@ -11,6 +11,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
+from bench.checkout import COLUMNS as BESIDE_COLUMNS
+from bench.checkout import Checkout, side_by_side
 from bench.measure import COLUMNS, Timing, program, take_turns
 from bench.orchestrator import orchestrator_server
 from bench.peers import CCMANAGER, LIBTMUX, ORCHESTRATOR, PEERS, absences, own_home
@@ -20,6 +22,7 @@ from llmc.store.config_file import default_config_text
 from llmc.store.state_file import StateFile
 
 WORKERS = 100
+OWN = Path(sys.executable).with_name("llmc")
 FLOOR = "python -c pass"
 VERSION = "llmc --version"
 HELP = ("--help", "start --help", "pty create --help")
@@ -35,13 +38,22 @@ NOTE = (
 Actions = dict[str, Callable[[], object]]
 
 
-def measure(rounds: int = 20) -> list[Table]:
+def measure(beside: Checkout | None = None, rounds: int = 20) -> list[Table]:
     timings = _timings(rounds)
     verdicts = tuple(
         Verdict(timing.name, timing.ratio, LIMIT, "x bare Python") for timing in timings if timing.name in LIMITED
     )
     note = " ".join(filter(None, (f"{rounds} rounds.", NOTE, absences(*PEERS.values()))))
-    return [Table("Start-up, wall time", COLUMNS, [timing.row for timing in timings], verdicts, note)]
+    table = Table("Start-up, wall time", COLUMNS, [timing.row for timing in timings], verdicts, note)
+    return [table, _beside(beside, rounds)] if beside else [table]
+
+
+def _beside(other: Checkout, rounds: int) -> Table:
+    with tempfile.TemporaryDirectory(prefix="llmc-b-", ignore_cleanup_errors=True) as place:
+        env = _root_of_many(Path(place))
+        its, ours = (_questions(llmc, env) for llmc in (other.program, OWN))
+        rows = side_by_side(its, ours, 2 * rounds)
+    return Table(f"Start-up beside {other.name}, {2 * rounds} rounds", BESIDE_COLUMNS, rows)
 
 
 def _timings(rounds: int) -> list[Timing]:
@@ -52,22 +64,29 @@ def _timings(rounds: int) -> list[Timing]:
 
 
 def _own(root: Path) -> Actions:
+    env = _root_of_many(root)
+    return {FLOOR: program(sys.executable, "-c", "pass", env=env), **_questions(OWN, env)}
+
+
+def _root_of_many(root: Path) -> dict[str, str]:
     for name in (".worktrees", "run"):
         (root / name).mkdir(parents=True, exist_ok=True)
     (root / "config.toml").write_text(default_config_text("/srv/repository", "main"))
     StateFile(root).create(make_state(WORKERS))
     make_statuses(root, WORKERS)
-    env = {**os.environ, "LLMC_ROOT": str(root)}
-    llmc = str(Path(sys.executable).with_name("llmc"))
-    return {
-        FLOOR: program(sys.executable, "-c", "pass", env=env),
-        STATUS: program(llmc, "status", env=env),
-        f"{STATUS}, --short": program(llmc, "status", "--short", env=env),
-        f"{STATUS}, --json": program(llmc, "status", "--json", env=env),
-        PTY: program(llmc, "pty", "status", "--short", env=env),
-        VERSION: program(llmc, "--version", env=env),
-        **{f"llmc {words}": program(llmc, *words.split(), env=env) for words in HELP},
+    return {**os.environ, "LLMC_ROOT": str(root)}
+
+
+def _questions(llmc: Path, env: dict[str, str]) -> Actions:
+    questions = {
+        STATUS: "status",
+        f"{STATUS}, --short": "status --short",
+        f"{STATUS}, --json": "status --json",
+        PTY: "pty status --short",
+        VERSION: "--version",
+        **{f"llmc {words}": words for words in HELP},
     }
+    return {name: program(str(llmc), *words.split(), env=env) for name, words in questions.items()}
 
 
 def _peers(place: Path, stack: ExitStack) -> Actions:

@@ -5,15 +5,18 @@ The alternatives take turns in one run, so that a busy machine is unfair to none
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
+import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from bench.checkout import Checkout
 from bench.measure import COLUMNS, take_turns
-from bench.report import Table
+from bench.report import Table, Verdict
 from llmc.host.locks import FileLock
 from llmc.model import Session, State, Step, Work, Worker
 from llmc.store.snapshot import read_state
@@ -105,9 +108,11 @@ def sqlite_row(place: Path, state: State) -> Update:
     return update
 
 
+DAEMON = "transact, known file (daemon)"
+LIMIT, LIMITED_WORKERS = 3.0, 100
 ALTERNATIVES = {
     "write, fsync, rename (the floor)": floor,
-    "transact, known file (daemon)": transact,
+    DAEMON: transact,
     "transact, new file (command)": first_transact,
     "SQLite, one row": sqlite_row,
     "load, new file": load,
@@ -121,8 +126,21 @@ NOTE = (
 )
 
 
-def measure(workers: tuple[int, ...] = (1, 10, 100), rounds: int = 50) -> list[Table]:
-    return [_table(count, rounds) for count in workers]
+def measure(beside: Checkout | None = None, workers: tuple[int, ...] = (1, 10, 100), rounds: int = 50) -> list[Table]:
+    tables = [_table(count, rounds) for count in workers]
+    return [*tables, _beside(beside, tables[-1])] if beside else tables
+
+
+def _beside(other: Checkout, ours: Table) -> Table:
+    """By its own measurement of the same thing, right after ours: each beside a floor of its own."""
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place, "figures.json")
+        own = [str(other.python), "-m", "bench", "state_updates", "--json", str(file)]
+        subprocess.run(own, cwd=other.path, check=True, stdout=subprocess.DEVNULL)
+        tables = json.loads(file.read_bytes())["measurements"]["state_updates"]
+    its = {row[""]: row["x floor"] for table in tables if table["title"] == ours.title for row in table["rows"]}
+    rows = [(str(row[0]), its.get(row[0]), row[-1]) for row in ours.rows]
+    return Table(f"{ours.title}, beside {other.name}", ("", "its x floor", "llmc x floor"), rows)
 
 
 def _table(workers: int, rounds: int) -> Table:
@@ -131,4 +149,9 @@ def _table(workers: int, rounds: int) -> Table:
         updates = {name: make(Path(place), state) for name, make in ALTERNATIVES.items()}
         timings = take_turns(updates, floor=next(iter(ALTERNATIVES)), rounds=rounds)
     title = f"A change of the state, {workers} workers"
-    return Table(title, COLUMNS, [timing.row for timing in timings], note=f"{rounds} rounds. {NOTE}")
+    verdicts = tuple(
+        Verdict(f"{timing.name}, {workers} workers", timing.ratio, LIMIT, "x floor")
+        for timing in timings
+        if timing.name == DAEMON and workers == LIMITED_WORKERS
+    )
+    return Table(title, COLUMNS, [timing.row for timing in timings], verdicts, f"{rounds} rounds. {NOTE}")
