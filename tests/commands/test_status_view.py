@@ -20,6 +20,7 @@ def worker(name="adam", status="working", **more):
         "status": status,
         "work": status,
         "session": "up",
+        "agent": "demo",
         "turn": "open",
         "reports_events": True,
         "current_prompt": "Add a login page with a form, a session and a way to log out again",

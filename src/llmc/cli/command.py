@@ -23,7 +23,19 @@ class Word:
 
 
 class Command:
-    __slots__ = ("about", "answers", "codes", "examples", "looks", "name", "parts", "summary", "usual_part", "words")
+    __slots__ = (
+        "about",
+        "answers",
+        "codes",
+        "examples",
+        "home",
+        "looks",
+        "name",
+        "parts",
+        "summary",
+        "usual_part",
+        "words",
+    )
 
     def __init__(
         self,
@@ -38,10 +50,11 @@ class Command:
         codes: tuple[str, ...] = FAILS,
         looks: bool = False,
         usual_part: str = "",
+        home: str = "",
     ) -> None:
         """`answers`: whether there is something to say as JSON. `about`: what the summary leaves open.
         `codes`: what its exit codes mean, besides those that they always mean. `looks`: it changes nothing in a root
-        that was not named."""
+        that was not named. `home`: the module that runs it, where that is none of `commands/`."""
         self.name = name
         self.summary = summary
         self.examples = examples
@@ -50,6 +63,7 @@ class Command:
         self.about = about
         self.codes = codes
         self.looks = looks
+        self.home = home
         self.parts = parts
         """The commands of a group: `llmc pty classify`."""
         self.usual_part = usual_part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text
 from llmc.cli.command import FAILS, FOLLOW, WORKER, Command, flag, lines, value, word
+from llmc.cli.face_command_table import FACE_COMMANDS
 from llmc.cli.landing_command_table import LANDING_COMMANDS
 
 SENDS = (
@@ -255,10 +256,16 @@ COMMANDS = (
         (WORKER, lines(40, "LINES")),
         looks=True,
     ),
+    *FACE_COMMANDS,
     Command(
         "review",
         "show the work that has waited longest, or that of a worker",
-        ("llmc review", "llmc review baker --interface stat", "llmc review baker --since-last"),
+        (
+            "llmc review",
+            "llmc review baker --interface stat",
+            "llmc review baker --since-last",
+            "llmc review baker --peek --json",
+        ),
         (
             MAYBE_WORKER,
             flag("--since-last", text="only what has changed since the last round, or else since the last review"),
@@ -267,6 +274,8 @@ COMMANDS = (
                 choices=("diff", "difftastic", "delta", "vscode", "stat"),
                 help="how to show it (default: difftastic where installed, else diff)",
             ),
+            flag("--peek", text="only look: nothing is brought up to date, and it does not count as a review"),
+            value("--seen", "TREE", some_name, "show nothing: you have seen this very tree, and that is your review"),
         ),
         about="The work is brought up to date with your branch first. Without a name, `llmc accept` and `llmc reject` "
         "are about the work that you reviewed last. --since-last leaves out what your branch has changed, and shows "

@@ -127,7 +127,8 @@ class CommandParser(Parser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401
         command = self._command
         super().__init__(formatter_class=Help, **self._options)
-        self.set_defaults(verb=(self._group + command.name).replace("-", "_"), looks=command.looks)
+        verb = (self._group + command.name).replace("-", "_")
+        self.set_defaults(verb=verb, looks=command.looks, home=command.home or f"llmc.commands.{verb}")
         self.add_argument("--root", metavar="DIR", type=some_path, default=SUPPRESS, help=SUPPRESS)
         if command.answers:
             self.add_argument("--json", action="store_true", help="answer as JSON")

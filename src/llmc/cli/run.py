@@ -79,7 +79,7 @@ def _result(args: Namespace) -> Result:
     from llmc.cli.render import ConsoleTerminal
     from llmc.roots import here
 
-    module = import_module(f"llmc.commands.{args.verb}")
+    module = import_module(args.home)
     gc.enable()
     console = ConsoleTerminal(want_json=_has(args, "json"), assume_yes=_has(args, "yes"), given_root=args.root)
     app = App(args.root, os.environ, here(), console)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from argparse import Namespace
 
 from llmc.app import App
 from llmc.commands.peek import pane_of
+from llmc.commands.shared.own_process import own_command
 from llmc.commands.shared.result import Result
 from llmc.errors import LlmcError
 from llmc.host.onlooker import look_on
@@ -62,8 +62,8 @@ def _switched(app: App, site: Site, outer: Tmux, pane: Pane, args: Namespace) ->
 
 def _left_for_it(app: App, site: Site, outer: Tmux, client: str, args: Namespace) -> Result:
     """A tmux inside of another would take its keys from it: the person's client goes there, and comes back here."""
-    words = ["--root", site.root.path, "attach", args.worker, *(["--read-only"] if args.read_only else [])]
-    there = shlex.join(["env", "-u", INSIDE[0], "-u", INSIDE[1], sys.executable, "-P", "-m", "llmc.cli.main", *words])
+    words = own_command(site.root, "attach", args.worker, *(["--read-only"] if args.read_only else []))
+    there = shlex.join(["env", "-u", INSIDE[0], "-u", INSIDE[1], *words])
     session = ask(outer, "display-message", "-p", "-t", app.environ.get("TMUX_PANE", ""), "#{session_id}").strip()
     back = shlex.join(["tmux", "-S", outer.socket, "attach-session", "-t", session])
     ask(outer, "detach-client", "-t", client, "-E", f"{there}; exec {back}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import tempfile
 import time
 from argparse import Namespace
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from llmc.app import App
+from llmc.commands.shared.own_process import own_command
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.status_view import status_text
 from llmc.commands.status import status_document
@@ -130,7 +130,7 @@ class Show:
 
     def stop(self) -> None:
         if self.root.exists:
-            self._call(["--root", self.root.path, "down", "--force"])
+            self._call(["down", "--force"])
 
     # --- the parts ----------------------------------------------------------------------------------
 
@@ -160,15 +160,14 @@ class Show:
         """Types a command: shows it, runs it in a process of its own, shows what it says."""
         shown = [shlex.quote(word.splitlines()[0] + " …" if "\n" in word else word) for word in words]
         self._say(f"\n$ llmc {' '.join(shown)}")
-        code, out, complaint = self._call(["--root", self.root.path, *words])
+        code, out, complaint = self._call([*words])
         if out.strip():
             self._say("\n".join(f"  {line}" for line in out.rstrip().splitlines()))
         if code != 0:
             raise LlmcError(f"`llmc {words[0]}` failed: {complaint}", f"the root is {self.root.path}")
 
     def _call(self, words: list[str]) -> tuple[int, str, str]:
-        argv = [sys.executable, "-P", "-m", "llmc.cli.main", *words]
-        done = self.host.run(argv, env={**self.app.environ}, cwd=str(self.place), timeout=300)
+        done = self.host.run(own_command(self.root, *words), env={**self.app.environ}, cwd=str(self.place), timeout=300)
         return done.code, done.text, done.complaint
 
     def _wait(self, name: str, status: str) -> None:

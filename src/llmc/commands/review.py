@@ -31,18 +31,19 @@ from llmc.site import Site
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     name = _oldest(site) if args.worker is None else args.worker
-    with acting_for(site, name):
-        finish_checks(site, name)
-        worker, tip, notes = bring_up_to_date(site, name)
+    if args.seen is not None:
+        return _record_seen(site, name, args.seen)
+    with acting_for(site, name, looks_only=args.peek) as worker:
+        tip, notes = "", list[str]()
+        if not args.peek:
+            finish_checks(site, name)
+            worker, tip, notes = bring_up_to_date(site, name)
         # Exactly what is noted here is shown, also if the agent commits in this very moment.
         look = look_at_work(site, worker, since_last=args.since_last)
-        base, commit = look.span
         shown = show_work(app, site, worker, look.shown, args.interface)
-        site.ledger.apply(name, ev.ReviewOpened(site.now(), commit, look.tree, base))
-        keep_reviewed(site.git, site.root.path, name, commit)
-        site.ledger.remember_reviewed(name)
-        worker = site.worker(name)
-        plan = plan_of(site, worker, tip)
+        if not args.peek:
+            worker = _note_review(site, name, look)
+        plan = plan_of(site, worker, tip or newest_tip(site))
         head = review_head(site, worker, look, plan, app.console.paint)
         data = review_document(site, worker, look, plan) if args.json else {}
     title = app.console.paint("strong", plain(f"{name}: {first_line(worker.current_prompt or 'work without a task')}"))
@@ -54,6 +55,29 @@ def run(app: App, args: Namespace) -> Result:
     since = _since_lines(look, app.console.paint)
     parts = (first, *head_lines, *since, shown.text and f"\n{shown.text}", with_root(after, app.given_root))
     return Result("\n".join(filter(None, parts)), data, coloured=True, pager=pager_of(app, site) if shown.text else "")
+
+
+def _note_review(site: Site, name: str, look: WorkLook) -> Worker:
+    """A person has seen this."""
+    base, commit = look.span
+    site.ledger.apply(name, ev.ReviewOpened(site.now(), commit, look.tree, base))
+    keep_reviewed(site.git, site.root.path, name, commit)
+    site.ledger.remember_reviewed(name)
+    return site.worker(name)
+
+
+def _record_seen(site: Site, name: str, tree: str) -> Result:
+    """For whoever was shown the work elsewhere: it counts as a review of exactly that."""
+    with acting_for(site, name) as worker:
+        look = look_at_work(site, worker)
+        if look.tree != tree:
+            raise LlmcError(
+                f"{name}'s work is not what was shown: its tree is {look.tree[:12] or 'not there'}, not {tree[:12]}",
+                "look at it again",
+            )
+        _note_review(site, name, look)
+    words = f"{name}: reviewed as of commit {look.span[1][:12]}"
+    return Result(words, {"worker": name, "reviewed_sha": look.span[1], "tree": look.tree})
 
 
 def _since_lines(look: WorkLook, paint: Paint) -> list[str]:

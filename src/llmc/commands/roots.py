@@ -7,8 +7,8 @@ from typing import Any
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
-from llmc.commands.shared.status_view import WAITS_FOR_PERSON
 from llmc.commands.status import status_document
+from llmc.core.board.board import WAITS_FOR_PERSON
 from llmc.errors import LlmcError
 from llmc.root import Root
 from llmc.roots import known_roots, source_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from argparse import Namespace
@@ -10,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from llmc.app import App, open_site
 from llmc.care.acting import acting_for
+from llmc.commands.shared.own_process import own_command
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.starts import came_of_start, wait_for_starts
 from llmc.commands.shared.status_view import status_text
@@ -102,8 +102,7 @@ def _show(app: App, root: Root, below: str) -> None:
 
 
 def _detached(app: App, site: Site, args: Namespace) -> Result:
-    words = ["--root", site.root.path, "up", *(["--no-patrol"] if args.no_patrol else [])]
-    argv = [sys.executable, "-P", "-m", "llmc.cli.main", *words]
+    argv = own_command(site.root, "up", *(["--no-patrol"] if args.no_patrol else []))
     began = site.now()
     pid = start_in_background(argv, site.root.daemon_log)
     _wait_for_lock(site, pid)

@@ -192,6 +192,15 @@ def wait_for_end(pids: list[int], limit: float) -> bool:
     return True
 
 
+def open_end_of(pid: int) -> int | None:
+    """A file that can be read when the process ends; None when it has, or where the system has no such file."""
+    if not hasattr(os, "pidfd_open"):
+        return None
+    with suppress(OSError):
+        return os.pidfd_open(pid)
+    return None
+
+
 def remind_of_children(pid: int) -> None:
     """Lets a process look again which of its children have ended."""
     _send(pid, signal.SIGCHLD)

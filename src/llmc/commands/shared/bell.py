@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmc.commands.shared.status_view import WAITS_FOR_PERSON
 from llmc.config.load import load_config
+from llmc.core.board.board import WAITS_FOR_PERSON
 from llmc.errors import LlmcError
 from llmc.root import Root
 

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import time
 
+from llmc.core.board.board import board_of
 from llmc.core.display import age, one_line, plain
-from llmc.core.lifecycle.signal_words import reason
 from llmc.core.paint import NO_PAINT, Paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from llmc.core.board.shapes import Card
+
 HEADER = ("worker", "status", "screen", "task", "age", "why")
-ATTENTION_SHOWN = {"NEEDS_CONFIRMATION": "asks", "READY": "ready", "BUSY": "busy", "ERROR": "failed"}
-WAITS_FOR_PERSON = ("needs_input", "needs_review", "error")
 MEANING = {
     "needs_input": "waits",
     "needs_review": "review",
@@ -41,29 +41,25 @@ FILES_WIDTH = 60
 
 
 def status_text(document: dict[str, Any], columns: int | None = None, paint: Paint = NO_PAINT) -> str:
-    """For a terminal of so many columns, in which every worker has one line."""
-    lines = [_headline(document, paint)]
-    lines += [paint("broken", plain(_landing_line(each))) for each in document["landings"]]
+    """For a terminal of so many columns, in which every worker has one line, in the order of the board."""
+    board = board_of(document)
+    lines = [_headline(document, board["head"]["waiting"], paint)]
+    lines += [paint("broken", plain(f"! {each}")) for each in board["head"]["landings"]]
     lines += _tasks_line(document)
-    workers = document["workers"]
-    if not workers:
+    cards = [card for card in board["cards"].values() if card["kind"] == "worker"]
+    if not cards:
         return "\n".join(lines) + "\nno workers yet: `llmc add NAME` makes one"
-    lines += _table([_cells(worker) for worker in workers], columns, paint)
-    if document["daemon"]["running"]:
-        lines += [paint("waits", line) for worker in workers for line in _to_come(worker, document["branch"])]
-    lines += [
-        paint("waits", plain(f"! {worker['name']}: {each['what']}; {each['do']}"))
-        for worker in workers
-        for each in worker["troubles"]
-    ]
+    active = {worker["name"]: float(worker.get("last_activity_unix") or 0.0) for worker in document["workers"]}
+    lines += _table([_cells(card, active[card["worker"] or ""]) for card in cards], columns, paint)
+    told = [*_conflict_lines(cards), *(f"! {card['worker']}: {each}" for card in cards for each in card["troubles"])]
+    lines += [paint("waits", plain(line)) for line in told]
     lines += [paint("faint", plain(line)) for line in _train_line(document["train"])]
     return "\n".join([*lines, *(paint("faint", line) for line in _patrol_line(document["patrol"]))])
 
 
-def _headline(document: dict[str, Any], paint: Paint) -> str:
+def _headline(document: dict[str, Any], waiting: int, paint: Paint) -> str:
     daemon = document["daemon"]
     running = f"daemon runs (pid {daemon['pid']})" if daemon["running"] else "no daemon: `llmc up` starts it"
-    waiting = sum(worker["status"] in WAITS_FOR_PERSON for worker in document["workers"])
     waits = paint("waits", f"  {waiting} wait{'s' if waiting == 1 else ''} for you") if waiting else ""
     where = f"{plain(document['root'])}  branch {plain(document['branch'] or '?')}"
     return f"{paint('strong', 'LLMC')}  {where}  {running}{waits}"
@@ -78,14 +74,6 @@ def _tasks_line(document: dict[str, Any]) -> list[str]:
     failed = next((each for each in document["tasks"] if each["state"] == "failed"), None)
     why = f"; {failed['id']} failed: {one_line(failed['reason'] or '', FILES_WIDTH)}" if failed else ""
     return [plain(f"tasks: {', '.join(told)}{why}; `llmc task` lists them")]
-
-
-def _landing_line(landing: dict[str, Any]) -> str:
-    where = landing["checkout"] or landing["source"]
-    return (
-        f"! landing the work of {', '.join(landing['workers'] or ['?'])} onto {landing['branch']} was cut short:"
-        f" {where} may show changes that you did not make; `llmc doctor --repair` takes them back"
-    )
 
 
 def _train_line(train: dict[str, Any]) -> list[str]:
@@ -138,54 +126,24 @@ def _meaning(word: str) -> str:
     return MEANING.get(word.partition(" ")[0], "")
 
 
-def _cells(worker: dict[str, Any]) -> tuple[str, ...]:
+def _cells(card: Card, active_unix: float) -> tuple[str, ...]:
     """Name, status, attention, task, age and reason."""
-    now = time.time()
-    status = worker["status"]
-    hidden = f" ({worker['work']})" if status == "offline" and worker["work"] != "idle" else ""
-    if worker["session"] == "starting" and status != "needs_input":
-        status = "starting"
-    blocked = worker.get("blocked")
-    if blocked:
-        hidden = f" ({_blocked_words(blocked)})"
-    if worker["session"] == "up" and worker.get("turn") == "unknown" and not worker.get("reports_events"):
-        hidden += " (no reports)"  # it was given a text and reported nothing
-    attention = ATTENTION_SHOWN.get(worker["attention"]["state"], "")
-    task = one_line(worker["current_prompt"] or "", PROMPT_WIDTH) or ("ready for a task" if status == "idle" else "")
-    why = one_line(_why(worker), WHY_WIDTH)
-    since = age(now - float(worker.get("last_activity_unix") or now))
-    return worker["name"], status + hidden, attention, task, since, why
+    now, status = time.time(), card["status"]
+    if card["until_unix"]:
+        status = f"{status[:-1]} until {time.strftime('%H:%M', time.localtime(card['until_unix']))})"
+    task = one_line(card["title"], PROMPT_WIDTH) or ("ready for a task" if card["status"] == "idle" else "")
+    why = one_line(card["does"], WHY_WIDTH)
+    return card["worker"] or "", status, card["screen"], task, age(now - (active_unix or now)), why
 
 
-def _why(worker: dict[str, Any]) -> str:
-    """What is asked says more than any signal."""
-    asked = worker.get("asked")
-    if asked and worker["attention"]["state"] in ("NEEDS_CONFIRMATION", "UNKNOWN"):
-        options = "; ".join(f"{n} {words}" for n, words in enumerate(asked["options"], 1))
-        question = " ".join(str(asked["text"]).split("\n")[-1:])
-        return f"asks: {question}" + (f" ({options})" if options else "")
-    evidence = worker.get("evidence") or {}
-    return reason(str(evidence.get("signal") or ""), str(evidence.get("detail") or ""))
-
-
-def _to_come(worker: dict[str, Any], branch: str | None) -> list[str]:
-    """Conflicts that nobody has met yet; each pair of workers is named once."""
-    conflicts = worker["conflicts"]
-    if not conflicts or worker["work"] == "rebasing":
-        return []
-    others = {other: files for other, files in conflicts["with_workers"].items() if worker["name"] < other}
-    against = {branch or "the branch": conflicts["with_branch"], **others}
+def _conflict_lines(cards: list[Card]) -> list[str]:
+    """Each pair of workers is named once."""
     return [
-        f"! {worker['name']} will conflict with {name} in {one_line(', '.join(files), FILES_WIDTH)}"
-        for name, files in against.items()
-        if files
+        f"! {card['worker']} will conflict with {each['with']} in {one_line(', '.join(each['files']), FILES_WIDTH)}"
+        for card in cards
+        for each in card["conflicts"]
+        if each["worker"] is None or str(card["worker"]) < each["worker"]
     ]
-
-
-def _blocked_words(blocked: dict[str, Any]) -> str:
-    until = blocked.get("until_unix")
-    words = str(blocked.get("kind")).replace("_", " ")
-    return f"{words} until {time.strftime('%H:%M', time.localtime(until))}" if until else words
 
 
 def status_short(document: dict[str, Any]) -> str:

@@ -1,0 +1,55 @@
+"""Terminals that somebody looks at: read when they change, and no client of tmux stays for it.
+
+A capture asks nothing of the agent: neither a slow viewer nor one that is gone can hold it up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import urandom
+
+from llmc.core.screen.frames import TerminalFrame
+from llmc.tmux.server import Tmux
+
+MOST_SCROLLED = 200
+"""Rows that are told one by one when they leave the screen; of more, the viewer gets the whole anew."""
+FACTS = (
+    "#{pane_id}\t#{pane_width}\t#{pane_height}\t#{cursor_x}\t#{cursor_y}\t#{cursor_flag}\t"
+    "#{history_size}\t#{pane_dead}\t#{pane_title}"
+)
+
+
+def look_at_panes(tmux: Tmux, panes: Iterable[str]) -> dict[str, TerminalFrame]:
+    """All of them by one process. Those that are gone are left out."""
+    wanted = list(panes)
+    if not wanted:
+        return {}
+    mark = f"={urandom(12).hex()}="
+    words = [word for pane in wanted for word in (*_look(pane, mark), ";")]
+    answer = tmux.run(*words[:-1])
+    if not answer.ok and len(wanted) > 1:  # one that is gone ends the whole sequence
+        return {name: frame for pane in wanted for name, frame in look_at_panes(tmux, [pane]).items()}
+    parts = answer.text.split(f"{mark}\n")[:-1] if answer.ok else []
+    return dict(map(_frame, parts))
+
+
+def rows_above(tmux: Tmux, pane: str, count: int) -> tuple[str, ...]:
+    """The last rows that have gone out of sight, oldest first."""
+    if count <= 0:
+        return ()
+    answer = tmux.run("capture-pane", "-p", "-e", "-t", pane, "-S", f"-{count}", "-E", "-1")
+    return tuple(answer.text.removesuffix("\n").split("\n")) if answer.ok and answer.text else ()
+
+
+def _look(pane: str, mark: str) -> tuple[str, ...]:
+    facts = ("display-message", "-p", "-t", pane, FACTS)
+    return (*facts, ";", "capture-pane", "-p", "-e", "-t", pane, ";", "display-message", "-p", mark)
+
+
+def _frame(part: str) -> tuple[str, TerminalFrame]:
+    line, _, screen = part.partition("\n")
+    pane, width, height, x, y, shown, scrolled, dead, title = line.split("\t", 8)
+    rows = tuple(screen.removesuffix("\n").split("\n"))
+    at = (int(x or 0), int(y or 0))
+    size = (int(width or 0), int(height or 0))
+    return pane, TerminalFrame(rows, *size, at, shown != "0", int(scrolled or 0), dead == "1", title)
