@@ -129,6 +129,7 @@ def test_nothing_is_changed_when_one_of_several_cannot_be(story: Story) -> None:
         (("task", "add", "x", "--agent", "nobody"), 1, "nobody"),
         (("task", "add", "x", "--priority", "high"), 2, "it must be a whole number"),
         (("task", "add", "x", "--touches", "/etc"), 2, "inside the repository"),
+        (("task", "add", "x", "--touches", "src,../x"), 2, "inside the repository"),
         (("task", "add", "x\x1b[31m"), 2, "control character"),
         (("task", "edit", "t1", "--after", "t2"), 1, "these tasks would wait for each other: t1 -> t2 -> t1"),
         (("task", "edit", "t1", "--after", "t1"), 1, "t1 -> t1"),
