@@ -216,6 +216,7 @@ def test_a_start_with_nobody_free_names_the_queue_and_may_use_it(story: Story) -
     )
     assert story.json("start", "Add a page", "--queue")["id"] == "t1"
     assert story.json("start", "Another", "--queue", "--worker", "adam")["wants"]["worker"] == "adam"
+    assert "--wait and --queue exclude each other" in story.llmc("start", "A", "--queue", "--wait", code=2).err
     assert states(story) == {"t1": "queued", "t2": "queued"}
 
 
