@@ -129,6 +129,7 @@ def test_nothing_is_changed_when_one_of_several_cannot_be(story: Story) -> None:
         (("task", "add", "x", "--agent", "nobody"), 1, "nobody"),
         (("task", "add", "x", "--priority", "high"), 2, "it must be a whole number"),
         (("task", "add", "x", "--touches", "/etc"), 2, "inside the repository"),
+        (("task", "add", "x", "--touches", "src,../x"), 2, "inside the repository"),
         (("task", "add", "x\x1b[31m"), 2, "control character"),
         (("task", "edit", "t1", "--after", "t2"), 1, "these tasks would wait for each other: t1 -> t2 -> t1"),
         (("task", "edit", "t1", "--after", "t1"), 1, "t1 -> t1"),
@@ -215,6 +216,7 @@ def test_a_start_with_nobody_free_names_the_queue_and_may_use_it(story: Story) -
     )
     assert story.json("start", "Add a page", "--queue")["id"] == "t1"
     assert story.json("start", "Another", "--queue", "--worker", "adam")["wants"]["worker"] == "adam"
+    assert "--wait and --queue exclude each other" in story.llmc("start", "A", "--queue", "--wait", code=2).err
     assert states(story) == {"t1": "queued", "t2": "queued"}
 
 

@@ -265,11 +265,10 @@ def _make_commit(site: Site, worker: Worker, step: MakeCommit, authored: Commit)
 
 def _validate(site: Site, worker: Worker, step: Validate, made: str, head: str) -> None:
     """The repository's own checks see exactly what will land. What has failed before is tried again: somebody asks."""
-    if not step.passed:
-        verdict = check_commit(site, made, again=step.passed is False)
-        note_checked(site, worker, verdict)
-        if verdict.failed is not None:
-            raise ValidationFailedError(failure_words(verdict.failed), _what_to_do(worker, verdict.failed))
+    verdict = check_commit(site, made, again=step.passed is False)  # what has passed is not run again, only noted
+    note_checked(site, worker, verdict)
+    if verdict.failed is not None:
+        raise ValidationFailedError(failure_words(verdict.failed), _what_to_do(worker, verdict.failed))
     tip = branch_tip(site.git, site.root.path, worker.branch)
     if tip != head:
         kept = _keep(site, worker, head, tip)

@@ -70,8 +70,13 @@ def note_checked(site: Site, worker: Worker, verdict: TreeVerdict) -> None:
     mark = WorkChecks(state_of(verdict), worker.commit_sha or "", verdict.tree, command, verdict.at_unix)
     write_note(site.root.checks_file(worker.name), mark)
     if worker.task:
-        detail = f"`{command}` {failed.problem}" if failed is not None else "all checks pass"
+        passed = ", ".join(f"`{each.command}`" for each in verdict.results)
+        detail = f"`{command}` {failed.problem}" if failed is not None else f"passed: {passed}"
+        results: list[Json] = [
+            {"command": each.command, "passed": each.passed, "secs": each.secs} for each in verdict.results
+        ]
         data: dict[str, Json] = {"tree": verdict.tree, "passed": verdict.passed, "at_unix": verdict.at_unix}
+        data["results"] = results
         if not any(each.kind == CHECKED and each.data == data for each in site.ledger.tasks.history(worker.task)):
             site.ledger.tasks.note(worker.task, TaskEvent(site.now(), CHECKED, worker.name, detail, data))
 

@@ -12,14 +12,15 @@ from llmc.core.names import nearest_word
 from llmc.core.schema import MismatchError, UnknownKey, record_of, whole
 from llmc.core.tasks.queue import find_cycle
 from llmc.core.tasks.task import LONGEST_TITLE, Task, number_of, title_of
+from llmc.core.tasks.touches import is_inside
 from llmc.errors import LlmcError
 from llmc.values import Value
 
 _HEADING = re.compile(r"##[ \t]+(?P<title>\S.*?)(?:[ \t]+#+)?[ \t]*")
 _FIELD = re.compile(r"(?P<name>[A-Za-z_-]+):[ \t]*(?P<value>.*)")
-_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
+_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}(?!.*`)|~{3,})")
+"""Three backticks with another one behind them are code within a line."""
 _LISTS = ("after", "touches")
-HIGHEST_PRIORITY = 999_999_999
 
 
 class PlanError(LlmcError):
@@ -56,22 +57,27 @@ def read_plan(text: str, name: str) -> list[PlannedTask]:
     if not raw:
         wants = "[[task]] tables" if name.lower().endswith(".toml") else "headings such as `## Add a login page`"
         raise PlanError(f"{name} has no tasks", f"it needs {wants}; `llmc task import --help` shows an example")
-    planned = [_read(each, name) for each in raw]
+    planned = [_read(each, f"task {_named(each) or number} of {name}") for number, each in enumerate(raw, 1)]
     _refuse_doubles(planned, name)
     return planned
 
 
-def _read(raw: Mapping[str, object], name: str) -> PlannedTask:
-    where = f"task {str(raw.get('title') or raw.get('text') or '?')[:LONGEST_TITLE]!r} of {name}"
+def _named(raw: Mapping[str, object]) -> str:
+    words = str(raw.get("title") or raw.get("text") or "")[:LONGEST_TITLE]
+    return repr(words) if words else ""
+
+
+def _read(raw: Mapping[str, object], where: str) -> PlannedTask:
     try:
         task = _RECORD.read(dict(raw))
     except MismatchError as wrong:
         raise PlanError(f"{where}: {wrong}", f"{_advice(wrong)}; nothing was queued") from None
-    if abs(task.priority) > HIGHEST_PRIORITY:
-        hint = "a priority is a number such as 5 or -5; nothing was queued"
-        raise PlanError(f"{where}: priority must be at most {HIGHEST_PRIORITY}, not {task.priority}", hint)
     if not (task.title.strip() or task.text.strip()):
         raise PlanError(f"{where} has neither a title nor a text", "write what is to be done; nothing was queued")
+    outside = next((each for each in task.touches if not is_inside(each)), None)
+    if outside is not None:
+        hint = "name paths or patterns inside the repository; nothing was queued"
+        raise PlanError(f"{where}: it cannot touch {outside!r}", hint)
     title = one_line(task.title, LONGEST_TITLE) if task.title.strip() else title_of(task.text)
     return replace(task, title=title, text=task.text.strip() or task.title.strip())
 
@@ -125,6 +131,9 @@ def _from_markdown(text: str) -> list[dict[str, object]]:
         fence = _fence_after(fence, line)
         lines.append(line)
     _end(found, lines)
+    if fence and found:
+        hint = f"close it by a line of {fence}, or the tasks below it are its text; nothing was queued"
+        raise PlanError(f"task {found[-1]['title']!r} has a code block that does not end", hint)
     return found
 
 
@@ -202,7 +211,7 @@ def _id_of(task: PlannedTask, named: str, ids: Mapping[str, str], known: Collect
     if number_of(named) is not None and named in known:
         return named
     hint = "name a title of the plan, or the id of a task that is there; nothing was queued"
-    raise PlanError(f"task {task.title!r} comes after {named!r}, which there is not", hint)
+    raise PlanError(f"task {task.title!r} comes after {named!r}, but there is no such task", hint)
 
 
 def as_task(planned: PlannedTask, after: tuple[str, ...], at: float) -> Task:
