@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,14 +59,23 @@ class TaskDatabase:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """All of it is kept, or nothing."""
-        with self._in_words(), self._database.writing() as connection:
-            yield connection
+        with self._in_words():
+            _require_file(self.path)
+            with self._database.writing() as connection:
+                yield connection
+
+    def require_usable(self) -> None:
+        """Before something that cannot be taken back, and that has to be kept here then."""
+        with self.writing():
+            pass
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
         """None while there are no tasks yet."""
-        with self._in_words(), self._database.reading() as connection:
-            yield connection
+        with self._in_words():
+            _require_file(self.path)
+            with self._database.reading() as connection:
+                yield connection
 
     def set_aside(self) -> str | None:
         """Under another name, which is returned: only a person who agrees to it does that."""
@@ -84,6 +94,20 @@ class TaskDatabase:
         except OSError as error:
             self.close()
             raise disk_error(self.path, error) from error
+
+
+def _require_file(path: Path) -> None:
+    """A link leads elsewhere, a pipe to nobody: neither is followed, and no new database begins in their place."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        found = "a link" if stat.S_ISLNK(mode) else "a directory" if stat.S_ISDIR(mode) else "not a file"
+        raise TasksUnusableError(
+            f"{path} cannot be used: it is {found}",
+            "put the file itself there, or `llmc doctor --repair` sets that aside and begins a new one",
+        )
 
 
 def _hint(error: sqlite3.Error) -> str:
