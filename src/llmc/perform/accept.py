@@ -260,6 +260,8 @@ def _carry_out(site: Site, worker: Worker, plan: AcceptPlan, commits: tuple[Comm
             case Validate() if step.commands:
                 _validate(site, worker, step, made, commits[-1].sha)
             case MoveBranch():
+                if worker.task:
+                    site.ledger.tasks.database.require_usable()  # what has landed must be kept there
                 source, ref, names = site.config.repo.source, _commit_ref(worker), (worker.name,)
                 land(site, Order(source, site.root.path, step.branch, step.expected, made, ref, names, title))
                 reached(Moment.ACCEPT_LANDED)

@@ -37,6 +37,7 @@ def take_back_landing(site: Site, task: Task) -> str:
         )
     with FileLock(site.root.landing_lock, name=LANDING, timeout=WAIT_SECS):
         settle_landings(site)
+        site.ledger.tasks.database.require_usable()
         made = _taken_back(site, task, task.landed_sha)
     reached(Moment.REVERT_LANDED)
     why = f"taken back by {made[:12]}"
