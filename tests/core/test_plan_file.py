@@ -60,7 +60,8 @@ def test_toml():
 
 
 def test_a_title_may_have_commas():
-    plan = read_plan("## Parse, then check\n\n## Print,all\n\n## Test\nafter: Parse, then check, Print,all, t7\n", "p.md")
+    text = "## Parse, then check\n\n## Print,all\n\n## Test\nafter: Parse, then check, Print,all, t7\n"
+    plan = read_plan(text, "plan.md")
     assert after_ids(plan, ("t7",), 8) == [(), (), ("t8", "t9", "t7")]
 
 

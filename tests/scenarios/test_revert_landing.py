@@ -131,3 +131,15 @@ def test_nothing_lands_and_nothing_is_taken_back_that_could_not_be_kept(landed: 
     assert (landed.story.worker("adam").work, landed.story.worker("adam").pending) == (Work.NEEDS_REVIEW, ())
     landed.story.llmc("accept", "adam")
     assert landed.story.subjects()[-1] == "Add more"
+
+
+def test_whoever_restores_the_work_is_told_why_it_does_not_wait_for_review(landed: World) -> None:
+    landed.story.site.ledger.tasks.add(Task("", "More", "More", 1.0), at=1.0)
+    landed.work({"more.txt": "more\n"}, "Add more\n\nCo-Authored-By: Claude <noreply@anthropic.com>")
+    landed.to_review()
+    landed.story.rewrite("adam", task="t2")
+    landed.story.llmc("accept", "adam")
+    landed.story.llmc("undo", "--landing", "t2")
+    said = landed.story.llmc("undo", "adam").out
+    assert "note: main has had this work before, so nothing of it waits for review" in said
+    assert landed.story.worker("adam").work is Work.IDLE
