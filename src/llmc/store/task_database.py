@@ -49,6 +49,10 @@ class TasksUnusableError(LlmcError):
     """The database of tasks cannot be read or written; nothing was changed."""
 
 
+class TasksFullError(TasksUnusableError):
+    """There is no room for what was to be written."""
+
+
 class TaskDatabase:
     """What SQLite or the disk refuses is said in words."""
 
@@ -90,7 +94,8 @@ class TaskDatabase:
             yield
         except sqlite3.Error as error:
             self.close()
-            raise TasksUnusableError(f"{self.path} cannot be used: {error}", _hint(error)) from error
+            kind = TasksFullError if _is_full(error) else TasksUnusableError
+            raise kind(f"{self.path} cannot be used: {error}", _hint(error)) from error
         except OSError as error:
             self.close()
             raise disk_error(self.path, error) from error
@@ -115,6 +120,10 @@ def _hint(error: sqlite3.Error) -> str:
         return "`llmc doctor --repair` sets it aside and begins a new one"
     if "locked" in str(error):
         return "another program holds it: end that, then try again; nothing was changed"
-    if "full" in str(error) or "disk I/O" in str(error):
+    if _is_full(error):
         return "make room on the disk, then try again; nothing was changed"
     return "run `llmc doctor`; nothing was changed"
+
+
+def _is_full(error: sqlite3.Error) -> bool:
+    return "full" in str(error) or "disk I/O" in str(error)
