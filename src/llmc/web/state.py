@@ -53,6 +53,8 @@ class WebState:
         """The server refuses what changes something: pages only leave out what would be refused."""
         self.live = LiveBoard(site.root)
         """`live.board` is the board now."""
+        self.last_told: tuple[object, bytes] | None = None
+        """The last change, as the stream tells it."""
         self.closing = asyncio.Event()
         """The server ends: whoever holds a connection open lets it go."""
         self._log = WorkerLog(site.root.logs, max_bytes=site.config.log.max_bytes, keep=site.config.log.keep)
