@@ -28,7 +28,7 @@ def measure(rounds: int = 30) -> list[Table]:
     timings = _timings(rounds)
     slowest = max(timing.median_ms for timing in timings if "recorded" in timing.name)
     verdict = Verdict("the slowest recorded screens", slowest, LIMIT_MS, "ms")
-    return [Table("ScreenReading screens", COLUMNS, [timing.row for timing in timings], (verdict,))]
+    return [Table("Reading screens", COLUMNS, [timing.row for timing in timings], (verdict,))]
 
 
 def _timings(rounds: int) -> list[Timing]:

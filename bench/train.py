@@ -32,7 +32,8 @@ WHO = "committer Tess Ter <tess@example.com> 1700000000 +0000\n"
 CHECKED_NOTE = (
     "Every work is one commit in a worktree of its own; `llmc accept` with all of their names is one process, from its"
     " start to its end, with the two worktrees in which it checks made on the way. The ideal is the time of the checks"
-    " alone, shared by two lanes without a gap. One by one: a process of `llmc accept` for each."
+    " alone, shared by two lanes without a gap. The bad one stands in the middle: its check fails twice, then once by"
+    " itself, and the rest is stacked anew. One by one: a process of `llmc accept` for each."
 )
 STACKED_NOTE = (
     "Bare: one `merge-tree` and one `commit-tree` for each work, and nothing else. LLMC also finds out where each work"
@@ -48,10 +49,12 @@ def _checked(works: int, check_secs: float) -> Table:
     ideal = works * check_secs / LANES
     names = [f"w{number}" for number in range(works)]
     by_train = _timed(names, check_secs, [tuple(names)])
+    one_bad = _timed(names, check_secs, [tuple(names)], bad=names[works // 2])
     singly = _timed(names, check_secs, [(name,) for name in names])
     rows = [
         (f"ideal of {LANES} lanes", ideal, 1.0),
         ("the train", by_train, by_train / ideal),
+        (f"the train, one of them bad and {works - 1} land", one_bad, one_bad / ideal),
         ("one by one", singly, singly / ideal),
     ]
     verdict = Verdict(f"{works} works by the train", by_train / ideal, MOST_OF_IDEAL, "x the ideal")
@@ -59,25 +62,27 @@ def _checked(works: int, check_secs: float) -> Table:
     return Table(title, ("", "s", "x ideal"), rows, (verdict,), CHECKED_NOTE)
 
 
-def _timed(names: list[str], check_secs: float, accepts: list[tuple[str, ...]]) -> float:
+def _timed(names: list[str], check_secs: float, accepts: list[tuple[str, ...]], bad: str = "") -> float:
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         with own_environment(place / "home"):
             root = make_root(place / "llmc", make_repository(place / "source"))
-            set_value(root.config_file, "repo.validate", json.dumps([f"sleep {check_secs}"]))
+            set_value(root.config_file, "repo.validate", json.dumps([f"sleep {check_secs}; ! test -e bad.txt"]))
             set_value(root.config_file, "repo.validate_jobs", str(LANES))
             for name in names:
-                _finished(root, name)
+                _finished(root, name, "bad.txt" if name == bad else f"{name}.txt")
             began = time.perf_counter()
             for together in accepts:
-                _llmc(root, "accept", *together)
-            return time.perf_counter() - began
+                _llmc(root, "accept", *together, code=1 if bad in together else 0)
+            took = time.perf_counter() - began
+            assert _landed(place / "source") == [name for name in names if name != bad]
+            return took
 
 
-def _finished(root: Root, name: str) -> None:
+def _finished(root: Root, name: str, path: str) -> None:
     """A worker whose work waits for review, as if its agent had made it."""
     worker = add_worker(root, name)
-    Path(worker.worktree_path, f"{name}.txt").write_text("x\n")
+    Path(worker.worktree_path, path).write_text("x\n")
     for words in (["add", "--all"], ["commit", "--quiet", "-m", f"Work of {name}"]):
         subprocess.run(["git", "-C", worker.worktree_path, *words], check=True)
     file = Path(root.path, "state.json")
@@ -87,9 +92,18 @@ def _finished(root: Root, name: str) -> None:
     file.write_text(json.dumps(state))
 
 
-def _llmc(root: Root, *words: str) -> None:
+def _landed(source: Path) -> list[str]:
+    """Whose works are on the branch, in their order."""
+    subjects = _said(str(source), "log", "--reverse", "--format=%s").splitlines()
+    return [each.removeprefix("Work of ") for each in subjects if each.startswith("Work of ")]
+
+
+def _llmc(root: Root, *words: str, code: int = 0) -> None:
     argv = [sys.executable, "-P", "-m", "llmc.cli.main", "--root", root.path, *words]
-    subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, env=dict(os.environ))
+    ended = subprocess.run(
+        argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL if code else None, env=dict(os.environ)
+    )
+    assert ended.returncode == code, f"{words} ended with {ended.returncode}"
 
 
 def _stacked(works: int, files: int, rounds: int) -> Table:

@@ -75,6 +75,8 @@ def _status() -> str:
         "landings": [],
         "train": {"paused": False, "entries": []},
         "workers": [_worker(*worker) for worker in WORKERS],
+        "tasks": [],
+        "task_counts": {},
     }
     return status_text(document, COLUMNS, PAINT)
 
@@ -91,6 +93,7 @@ def _worker(name: str, work: str, attention: str, task: str, since: float, signa
         "status": work,
         "work": work,
         "session": "up",
+        "agent": "claude",
         "attention": {"state": attention},
         "current_prompt": task,
         "last_activity_unix": time.time() - since,

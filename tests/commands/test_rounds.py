@@ -52,6 +52,7 @@ def test_a_round_is_one_prompt_with_all_comments(reviewed: Story) -> None:
     assert comments(story) == [(1, 1), (2, 1)]
     (sent,), (_, told) = history(story, "round"), history(story, "receipt")
     assert [each["text"].splitlines()[0] for each in sent["comments"]] == ["Name it better", "Join these"]
+    assert [each["round"] for each in sent["comments"]] == [1, 1]
     assert (told["round"], told["outcome"]) == (1, "delivered")
     story.commit_upstream("hand.txt", "h\n", "By hand")
     answer = story.json("review", "adam", "--since-last")

@@ -59,6 +59,12 @@ def test_toml():
     assert after_ids([login, tests], (), 1) == [(), ("t1",)]
 
 
+def test_a_title_may_have_commas():
+    text = "## Parse, then check\n\n## Print,all\n\n## Test\nafter: Parse, then check, Print,all, t7\n"
+    plan = read_plan(text, "plan.md")
+    assert after_ids(plan, ("t7",), 8) == [(), (), ("t8", "t9", "t7")]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
@@ -68,14 +74,18 @@ def test_toml():
         ("plan.md", "## A\nafer: B\n\n## B\n", "task 'A' has no field 'afer'"),
         ("plan.md", "## A\nworker: adam\nauto-accept: yes\n", "task 'A' has no field 'auto-accept'"),
         ("plan.md", "## A\nPrio: 3\n", "task 'A' has no field 'Prio'"),
-        ("plan.md", "## A\nafter: C\n\n## B\n", "task 'A' comes after 'C', which there is not"),
-        ("plan.md", "## A\nafter: t9\n", "task 'A' comes after 't9', which there is not"),
+        ("plan.md", "## A\nafter: C\n\n## B\n", "task 'A' comes after 'C', but there is no such task"),
+        ("plan.md", "## A\nafter: t9\n", "task 'A' comes after 't9', but there is no such task"),
         (
             "plan.md",
             "## A\nafter: B\n## B\nafter: C\n## C\nafter: A\n",
             "wait for each other: 'A' -> 'B' -> 'C' -> 'A'",
         ),
         ("plan.md", "## A\nafter: A\n", "wait for each other: 'A' -> 'A'"),
+        ("plan.md", "## A\ntouches: src, /etc/passwd\n", "task 'A' of plan.md: it cannot touch '/etc/passwd'"),
+        ("plan.md", "## A\ntouches: ../x\n", "task 'A' of plan.md: it cannot touch '../x'"),
+        ("plan.md", "## A\n```\ncode\n\n## B\n", "task 'A' has a code block that does not end"),
+        ("plan.toml", "[[task]]\ntitle = 'A'\n\n[[task]]\ntitel = 'B'\n", "task 2 of plan.toml: titel is not known"),
         ("plan.toml", "[[task]\n", "plan.toml is not valid TOML"),
         ("plan.toml", "title = 'A'\n", "plan.toml has 'title' where only [[task]] tables may be"),
         ("plan.toml", "[task]\ntitle = 'A'\n", "plan.toml has 'task' where only [[task]] tables may be"),
@@ -111,3 +121,8 @@ def test_the_hint_fits_what_is_wrong(name, text, hint):
 def test_other_words_with_a_colon_are_text(text):
     (task,) = read_plan(f"## A\npriority: -3\n{text}\n", "plan.md")
     assert (task.text, task.priority) == (text, -3)
+
+
+def test_code_within_a_line_begins_no_block():
+    first, second = read_plan("## A\n```make test``` must pass\n\n## B\n", "plan.md")
+    assert (first.text, second.title) == ("```make test``` must pass", "B")

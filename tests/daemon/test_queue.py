@@ -41,6 +41,9 @@ def test_a_task_goes_to_whoever_is_free_and_the_next_one_when_it_has_landed(stor
     assert (kinds[0], kinds[-1]) == ("added", "landed")
     assert {"given", "receipt", "needs_review"} <= {*kinds}
     assert first["receipts"][0]["data"]["outcome"] == "delivered"
+    told = story.llmc("task", "show", "t1").out
+    assert "receipt adam: delivered (hook)\n" in told
+    assert " (hook.turn_end)\n" in told
 
 
 def test_a_worker_that_is_not_fit_gets_nothing_and_the_task_says_why(story: Story) -> None:

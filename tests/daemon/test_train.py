@@ -47,6 +47,10 @@ def test_the_daemon_lands_what_is_queued_and_sends_back_what_fails(story: Story)
     assert "looked" in story.worker("baker").feedback
     history = story.site.ledger.tasks.history(story.worker("baker").task)
     assert any(each.kind == "train" and "on this work by itself" in each.detail for each in history)
+    shown = story.json("task", "show", "t3")
+    (checked,), landed = shown["checks"], story.git("rev-parse", "main^{tree}")
+    assert (checked["detail"], checked["data"]["tree"]) == (f"passed: `echo looked; {GOOD}`", landed)
+    assert [each["command"] for each in checked["data"]["results"]] == [f"echo looked; {GOOD}"]
 
 
 def test_a_new_daemon_goes_on_with_the_train_of_one_that_was_killed(story: Story, tmp_path: Path) -> None:

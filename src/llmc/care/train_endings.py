@@ -44,7 +44,7 @@ class TrainEndings(Value):
         return str(sha) if sha else None
 
     def land(self, entry: TrainEntry, sha: str, text: str, data: Mapping[str, object]) -> None:
-        self._end(entry, EntryState.LANDED, f"as {sha[:12]}", {"text": text, "data": data})
+        self._end(entry, EntryState.LANDED, sha[:12], {"text": text, "data": data})
 
     def leave(self, entry: TrainEntry, why: LlmcError) -> None:
         first = why.what.partition("\n")[0]

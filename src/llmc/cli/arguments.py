@@ -46,7 +46,9 @@ def _is_task(word: str) -> bool:
 
 
 def some_glob(text: str) -> str:
-    if text.startswith(("/", "~")) or ".." in text.split("/"):
+    from llmc.core.tasks.touches import is_inside
+
+    if not all(map(is_inside, text.split(","))):
         raise _wrong("it must be a path or a pattern inside the repository")
     return some_text(text)
 

@@ -12,7 +12,7 @@ from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import task_text
 from llmc.core.tasks.changes import new_task
 from llmc.core.tasks.pool import how_to_free, next_free
-from llmc.errors import IllegalEventError, LlmcError
+from llmc.errors import IllegalEventError, InvalidUsageError, LlmcError
 from llmc.model import Outcome, Worker
 from llmc.perform.steps import Settled, decide_and_run
 from llmc.site import Site
@@ -23,6 +23,9 @@ class NobodyIsFreeError(LlmcError):
 
 
 def run(app: App, args: Namespace) -> Result:
+    if args.queue and args.wait:
+        hint = "nobody knows when a queued task begins: `llmc task show ID` tells how it stands"
+        raise InvalidUsageError("--wait and --queue exclude each other", hint)
     site = app.site()
     if not args.queue:
         _require_somebody(site, args.worker)

@@ -61,4 +61,10 @@ def _lines(site: Site, view: TaskView, history: list[TaskEvent], holder: Worker 
 def _entry(event: TaskEvent, now: float) -> str:
     who = f" {event.worker}" if event.worker else ""
     detail = f": {one_line(event.detail, 200)}" if event.detail else ""
-    return f"  {age(now - event.at_unix):>4} ago  {event.kind}{who}{detail}"
+    return f"  {age(now - event.at_unix):>4} ago  {event.kind}{who}{detail}{_evidence(event)}"
+
+
+def _evidence(event: TaskEvent) -> str:
+    """On what it was known, in brief; `--json` has all of it."""
+    told = event.data.get("signal") or event.data.get("proof")
+    return f" ({told})" if told else ""

@@ -12,7 +12,10 @@ _HARMLESS = "\n\t\u200c\u200d"
 
 def plain(text: str) -> str:
     """Without anything that a terminal would act upon; lines and tabs stay."""
-    return "".join(c if c.isprintable() or c in _HARMLESS else _shown(c) for c in text)
+    if text.isprintable():
+        return text
+    # A long text has few different characters: these are looked at once each.
+    return text.translate({ord(c): _shown(c) for c in set(text) if not c.isprintable() and c not in _HARMLESS})
 
 
 def _shown(character: str) -> str:

@@ -75,10 +75,13 @@ class CommentStore:
             connection.execute(f"UPDATE comments SET round = 0 {_OF_WORK} AND round >= ?", (*work, sent.number))
             query = f"UPDATE comments SET round = ? {_OF_WORK} AND number = ?"
             connection.executemany(query, [(sent.number, *work, number) for number in sent.comments])
-        said = [comment_data(each) for each in self.of(worker).open if each.number in sent.comments]
+        sending = [each for each in self.of(worker).open if each.number in sent.comments]
+        said = [comment_data(replace(each, round=sent.number)) for each in sending]
         parts = (counted(len(said), "comment") if said else "", one_line(sent.message, 150))
         detail = f"round {sent.number}: {'; '.join(filter(None, parts))}"
-        self._note(worker, sent.at_unix, "round", detail, {**round_data(sent), "comments": said})
+        data = {**round_data(sent), "comments": said}
+        del data["outcome"]  # the receipt says it, which follows
+        self._note(worker, sent.at_unix, "round", detail, data)
 
     def end_round(self, worker: Worker, sent: Round, receipt: Receipt, at: float) -> None:
         """What became of it. The receipt itself is in the history of the task already."""

@@ -19,7 +19,9 @@ def check_lines(site: Site, plan: AcceptPlan | LlmcError) -> list[str]:
         return ["none are set (repo.validate)"]
     verdict = _verdict(site, plan)
     if verdict is None:
-        return [f"{listed}: run when you accept"]
+        early = site.config.repo.validate_on == "review"
+        when = "no result for this tree yet; the daemon runs them, or accept does" if early else "run when you accept"
+        return [f"{listed}: {when}"]
     ago = f"{age(site.now() - verdict.at_unix)} ago on this very tree"
     if verdict.failed is None:
         return [f"passed {ago}: {listed}"]

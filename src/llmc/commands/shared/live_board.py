@@ -1,4 +1,4 @@
-"""The board as it changes: inotify and the log tell, nobody looks again and again.
+"""The board as it changes: files and the log tell, nobody looks again and again.
 
 For faces that run on asyncio.
 """

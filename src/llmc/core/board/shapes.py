@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict
 ColumnName = Literal["needs_you", "review", "working", "queued", "landing", "idle"]
 
 
-class Asked(TypedDict):
+class OpenDialog(TypedDict):
     """An open dialog."""
 
     id: str | None
@@ -55,7 +55,7 @@ class Card(TypedDict):
     """When that began; 0 where nobody knows."""
     until_unix: float | None
     """When what keeps it from working is over, where that is known."""
-    asked: Asked | None
+    asked: OpenDialog | None
     checks: str
     """`passed`, `failed`, `running` or empty."""
     conflicts: list[ConflictToCome]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from llmc.core.display import one_line
@@ -12,14 +12,15 @@ from llmc.core.names import nearest_word
 from llmc.core.schema import MismatchError, UnknownKey, record_of, whole
 from llmc.core.tasks.queue import find_cycle
 from llmc.core.tasks.task import LONGEST_TITLE, Task, number_of, title_of
+from llmc.core.tasks.touches import is_inside
 from llmc.errors import LlmcError
 from llmc.values import Value
 
 _HEADING = re.compile(r"##[ \t]+(?P<title>\S.*?)(?:[ \t]+#+)?[ \t]*")
 _FIELD = re.compile(r"(?P<name>[A-Za-z_-]+):[ \t]*(?P<value>.*)")
-_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
+_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}(?!.*`)|~{3,})")
+"""Three backticks with another one behind them are code within a line."""
 _LISTS = ("after", "touches")
-HIGHEST_PRIORITY = 999_999_999
 
 
 class PlanError(LlmcError):
@@ -56,22 +57,27 @@ def read_plan(text: str, name: str) -> list[PlannedTask]:
     if not raw:
         wants = "[[task]] tables" if name.lower().endswith(".toml") else "headings such as `## Add a login page`"
         raise PlanError(f"{name} has no tasks", f"it needs {wants}; `llmc task import --help` shows an example")
-    planned = [_read(each, name) for each in raw]
+    planned = [_read(each, f"task {_named(each) or number} of {name}") for number, each in enumerate(raw, 1)]
     _refuse_doubles(planned, name)
     return planned
 
 
-def _read(raw: Mapping[str, object], name: str) -> PlannedTask:
-    where = f"task {str(raw.get('title') or raw.get('text') or '?')[:LONGEST_TITLE]!r} of {name}"
+def _named(raw: Mapping[str, object]) -> str:
+    words = str(raw.get("title") or raw.get("text") or "")[:LONGEST_TITLE]
+    return repr(words) if words else ""
+
+
+def _read(raw: Mapping[str, object], where: str) -> PlannedTask:
     try:
         task = _RECORD.read(dict(raw))
     except MismatchError as wrong:
         raise PlanError(f"{where}: {wrong}", f"{_advice(wrong)}; nothing was queued") from None
-    if abs(task.priority) > HIGHEST_PRIORITY:
-        hint = "a priority is a number such as 5 or -5; nothing was queued"
-        raise PlanError(f"{where}: priority must be at most {HIGHEST_PRIORITY}, not {task.priority}", hint)
     if not (task.title.strip() or task.text.strip()):
         raise PlanError(f"{where} has neither a title nor a text", "write what is to be done; nothing was queued")
+    outside = next((each for each in task.touches if not is_inside(each)), None)
+    if outside is not None:
+        hint = "name paths or patterns inside the repository; nothing was queued"
+        raise PlanError(f"{where}: it cannot touch {outside!r}", hint)
     title = one_line(task.title, LONGEST_TITLE) if task.title.strip() else title_of(task.text)
     return replace(task, title=title, text=task.text.strip() or task.title.strip())
 
@@ -125,6 +131,9 @@ def _from_markdown(text: str) -> list[dict[str, object]]:
         fence = _fence_after(fence, line)
         lines.append(line)
     _end(found, lines)
+    if fence and found:
+        hint = f"close it by a line of {fence}, or the tasks below it are its text; nothing was queued"
+        raise PlanError(f"task {found[-1]['title']!r} has a code block that does not end", hint)
     return found
 
 
@@ -186,7 +195,8 @@ def _refuse_doubles(planned: Sequence[PlannedTask], name: str) -> None:
 def after_ids(planned: Sequence[PlannedTask], known: Collection[str], first: int) -> list[tuple[str, ...]]:
     """What each comes after, by id, when the first of them is numbered `first`. `known`: tasks that are there."""
     ids = {each.title: f"t{number}" for number, each in enumerate(planned, first)}  # as `_read` has cut them
-    found = [tuple(dict.fromkeys(_id_of(each, title, ids, known) for title in each.after)) for each in planned]
+    spaced = {_spaced(title): task_id for title, task_id in ids.items()}
+    found = [tuple(dict.fromkeys(_ids_of(each, spaced, known))) for each in planned]
     titles = {task_id: title for title, task_id in ids.items()}
     cycle = find_cycle(dict(zip(ids.values(), found, strict=True)))
     if cycle:
@@ -195,14 +205,26 @@ def after_ids(planned: Sequence[PlannedTask], known: Collection[str], first: int
     return found
 
 
-def _id_of(task: PlannedTask, named: str, ids: Mapping[str, str], known: Collection[str]) -> str:
-    title = one_line(named, LONGEST_TITLE)
-    if title in ids:
-        return ids[title]
-    if number_of(named) is not None and named in known:
-        return named
-    hint = "name a title of the plan, or the id of a task that is there; nothing was queued"
-    raise PlanError(f"task {task.title!r} comes after {named!r}, which there is not", hint)
+def _ids_of(task: PlannedTask, ids: Mapping[str, str], known: Collection[str]) -> Iterator[str]:
+    """A title may have commas of its own: what is none by itself is read on to the next of them."""
+    rest = task.after
+    while rest:
+        heads = ((many, _id_of(", ".join(rest[:many]), ids, known)) for many in range(1, len(rest) + 1))
+        many, found = next((each for each in heads if each[1]), (0, ""))
+        if not found:
+            hint = "name a title of the plan, or the id of a task that is there; nothing was queued"
+            raise PlanError(f"task {task.title!r} comes after {rest[0]!r}, but there is no such task", hint)
+        yield found
+        rest = rest[many:]
+
+
+def _id_of(named: str, ids: Mapping[str, str], known: Collection[str]) -> str:
+    title = _spaced(one_line(named, LONGEST_TITLE))
+    return ids.get(title, named if number_of(named) is not None and named in known else "")
+
+
+def _spaced(title: str) -> str:
+    return ", ".join(part.strip() for part in title.split(","))
 
 
 def as_task(planned: PlannedTask, after: tuple[str, ...], at: float) -> Task:

@@ -10,6 +10,11 @@ _WILD = "*?["
 _ANY_DEPTH = "**"
 
 
+def is_inside(pattern: str) -> bool:
+    """Whether it can mean a file of the repository."""
+    return not pattern.startswith(("/", "~")) and ".." not in pattern.split("/")
+
+
 def first_meeting(ours: Iterable[str], theirs: Iterable[str]) -> str:
     """A pattern of theirs that may mean a file of ours; empty when there is none. A path is a pattern, too."""
     mine = tuple(ours)

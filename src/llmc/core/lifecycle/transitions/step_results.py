@@ -144,7 +144,7 @@ def rebase_clean(worker: Worker, event: ev.RebaseClean, policy: Policy) -> Move:
     if event.sha is None:
         return _nothing_left(replace(worker, commit_sha=None), before)
     rebased = return_to(with_tip(worker, event.sha), before)
-    return Move(rebased, about_joined(worker, event.joined), f"onto {event.base[:12]}")
+    return Move(rebased, about_joined(worker, event.joined), f"rebased onto {event.base[:12]}")
 
 
 def _nothing_left(worker: Worker, before: Work) -> Move:
