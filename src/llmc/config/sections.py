@@ -180,7 +180,9 @@ class Classifier(Value):
 
 
 class WebSettings(Value):
-    port: int = option(whole(0, 65535, "8642"), 0, "the port of `llmc web`; 0: the one that it had last, else a free one")
+    port: int = option(
+        whole(0, 65535, "8642"), 0, "the port of `llmc web`; 0: the one that it had last, else a free one"
+    )
     host: str = option(
         string('"127.0.0.1"', "an address of this machine", one_word),
         "127.0.0.1",

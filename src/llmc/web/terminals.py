@@ -140,7 +140,7 @@ class Terminals:
         loop = asyncio.get_running_loop()
         fd = self._watch.fileno()
         if fd is not None:
-            loop.add_reader(fd, self._news.set)
+            loop.add_reader(fd, self._hear)
         try:
             while True:
                 await self._wait(None if not self._screens else SAFETY_SECS if fd is not None else EVERY_SECS)
@@ -157,8 +157,15 @@ class Terminals:
             await asyncio.wait_for(self._news.wait(), limit)
         except TimeoutError:
             self._dirty |= set(self._screens)
+        self._hear()
         self._news.clear()
-        self._dirty |= self._watch.changed()
+
+    def _hear(self) -> None:
+        """At once: what is not taken would wake the loop again and again."""
+        changed = self._watch.changed()
+        self._dirty |= changed
+        if changed:
+            self._news.set()
 
     # --- who looks --------------------------------------------------------------------------------------
 

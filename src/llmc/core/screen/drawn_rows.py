@@ -56,6 +56,6 @@ class _Pen:
             return
         for name, codes in (("foreground", _FOREGROUND), ("background", _BACKGROUND), ("underline", _UNDERLINE)):
             if first in codes:
-                self._colours[name] = sequence
+                self._colours[name] = "" if first in ("39", "49", "59") else sequence
                 return
         self._colours["style"] = self._colours.get("style", "") + sequence
