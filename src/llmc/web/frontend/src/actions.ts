@@ -12,6 +12,13 @@ export function whenDone(act: After): void {
   after = act;
 }
 
+let ready: Promise<unknown> = Promise.resolve();
+
+/** What must be done before anything else is: each action waits for it. */
+export function actAfter(promise: Promise<unknown>): void {
+  ready = promise;
+}
+
 const NUMBERS = new Set(["priority", "line", "end_line", "number"]);
 
 function bodyOf(form: HTMLFormElement): Json {
@@ -30,6 +37,7 @@ async function act(from: HTMLElement, button: HTMLButtonElement | null, path: st
   button?.setAttribute("aria-disabled", "true");
   button?.setAttribute("aria-busy", "true");
   try {
+    await ready;
     const said = await post(path, body);
     tell(receipt(from.dataset["label"] ?? button?.textContent?.trim() ?? "done", said));
     if (from instanceof HTMLFormElement) {

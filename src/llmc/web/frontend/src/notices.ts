@@ -41,12 +41,10 @@ export function offer(what: string, label: string, act: () => void): void {
 
 /** A command's own document, in words. */
 export function receipt(label: string, said: Json): string {
-  const told = said["text"] ?? said["message"];
-  if (typeof told === "string" && told) return told;
   const facts: string[] = [];
   if (typeof said["outcome"] === "string") facts.push(said["outcome"]);
   if (typeof said["proof"] === "string" && said["proof"] !== "none") facts.push(`proof: ${said["proof"]}`);
   if (typeof said["id"] === "string") facts.push(said["id"]);
-  if (typeof said["landed_sha"] === "string") facts.push(said["landed_sha"].slice(0, 12));
+  if (typeof said["open"] === "number") facts.push(`${said["open"]} not sent yet`);
   return facts.length ? `${label}: ${facts.join(", ")}` : `${label}: done`;
 }

@@ -1,6 +1,6 @@
 /** The review: lines are chosen by click, shift-click or keys; what is said stays with the server until it is sent. */
 
-import { whenDone } from "./actions";
+import { actAfter, whenDone } from "./actions";
 import { all, isTyping, one, swap } from "./dom";
 import { complain, offer } from "./notices";
 import { page, post } from "./session";
@@ -118,14 +118,19 @@ async function drawAnew(): Promise<void> {
   }
 }
 
+let told = "";
+
 /** A person has this very tree before them: what is accepted later is compared with it. */
 async function seen(): Promise<void> {
-  const tree = one("#review")?.dataset["tree"];
-  if (!tree || main?.dataset["readOnly"] === "yes") return;
-  await post(`/api/v1/workers/${worker}/reviewed`, { tree }).catch((problem) => {
+  const { tree, state: standing } = one("#review")?.dataset ?? {};
+  if (!tree || tree === told || standing !== "needs_review" || main?.dataset["readOnly"] === "yes") return;
+  told = tree;
+  const noted = post(`/api/v1/workers/${worker}/reviewed`, { tree }).catch((problem) => {
     if (problem.status === 409) offer("The work has changed since this page was drawn.", "Show it", () => void drawAnew());
     else complain(problem);
   });
+  actAfter(noted);
+  await noted;
 }
 
 whenDone((_, from) => {

@@ -8,7 +8,8 @@ import { secret, toLogin } from "./session";
 import { palette } from "./palette";
 
 const LARGEST_FONT = 14;
-const SMALLEST_FONT = 7;
+const USUAL_FONT = 12;
+const SMALLEST_FONT = 9;
 const GLYPH = 0.602;
 const AGAIN_MS = 1000;
 
@@ -79,7 +80,7 @@ class Screen {
     socket.addEventListener("message", ({ data }) => {
       if (socket !== this.socket) return;
       if (typeof data === "string") this.fact(JSON.parse(data));
-      else this.term.write(new Uint8Array(data));
+      else this.term.write(new Uint8Array(data), () => this.showEnd());
     });
     socket.addEventListener("close", (event) => {
       if (socket !== this.socket) return;
@@ -92,7 +93,7 @@ class Screen {
   private fact(fact: Fact): void {
     if (fact.size) {
       this.term.resize(...fact.size);
-      this.scale();
+      if (!this.control) this.scale();
       this.say(`${fact.size[0]} × ${fact.size[1]}`, "live");
     }
     if (fact.dead !== undefined) this.dead = fact.dead;
@@ -123,15 +124,26 @@ class Screen {
     const button = one("#control");
     button?.setAttribute("aria-pressed", String(mine));
     if (button) button.textContent = mine ? "Give back control" : "Take control";
+    this.scale();
     if (mine) this.term.focus();
   }
 
-  /** As large as fits, with the size that the terminal really has: a viewer changes nothing for the others. */
+  /** Who looks changes nothing for the others: the letters get smaller as far as they stay legible, then one scrolls. */
   private scale(): void {
-    const width = this.place.clientWidth - 16;
-    const size = Math.floor((width / this.term.cols / GLYPH) * 4) / 4;
-    const font = Math.max(SMALLEST_FONT, Math.min(LARGEST_FONT, size));
+    if (this.control) return this.fitHere();
+    const size = Math.floor(((this.place.clientWidth - 24) / this.term.cols / GLYPH) * 4) / 4;
+    const font = size < SMALLEST_FONT ? USUAL_FONT : Math.min(LARGEST_FONT, size);
     if (this.term.options.fontSize !== font) this.term.options.fontSize = font;
+    this.showEnd();
+  }
+
+  /** Where something happens is in view: a terminal may be higher than its place on the page. */
+  private showEnd(): void {
+    const buffer = this.term.buffer.active;
+    let last = this.term.rows - 1;
+    while (last > buffer.cursorY && !buffer.getLine(buffer.baseY + last)?.translateToString(true)) last--;
+    const row = (one(".xterm-screen", this.place)?.clientHeight ?? 0) / this.term.rows;
+    this.place.scrollTop = (last + 2) * row - this.place.clientHeight;
   }
 
   // --- with control ---------------------------------------------------------
@@ -178,11 +190,12 @@ class Screen {
     one("[data-key='Ctrl']")?.setAttribute("aria-pressed", String(held));
   }
 
-  /** Only with control, and only when asked: it changes the size for everybody. */
-  fitHere(): void {
-    this.term.options.fontSize = LARGEST_FONT - 1;
+  /** Only with control: it changes the size for everybody, until control is given back. */
+  private fitHere(): void {
+    this.term.options.fontSize = USUAL_FONT;
     const size = this.fit.proposeDimensions();
-    if (size) this.send(JSON.stringify({ size: [Math.max(20, size.cols), Math.max(5, size.rows)] }));
+    if (!size || (size.cols === this.term.cols && size.rows === this.term.rows)) return;
+    this.send(JSON.stringify({ size: [Math.max(20, size.cols), Math.max(5, size.rows)] }));
   }
 }
 
@@ -192,7 +205,6 @@ export function openTerminal(worker: string): void {
   styleWithoutElements();
   const screen = new Screen(worker, place);
   one("#control")?.addEventListener("click", () => screen.take(!screen.inControl));
-  one("#fit")?.addEventListener("click", () => screen.fitHere());
   for (const button of all("#terminal-tools [data-key]")) {
     button.addEventListener("click", () => screen.key(button.dataset["key"] ?? ""));
   }
