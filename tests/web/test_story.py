@@ -42,7 +42,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.lesson(54, "columns are named after the person's next act")
+@pytest.mark.lesson(54, "Columns are named after the person's next act")
 def test_the_story_from_a_new_task_to_the_commit(browser: Browser, story: Story, viewport: dict[str, int]) -> None:
     story.begin("adam").up()
     with a_server(story.root) as server, a_visitor(browser, server.address, viewport) as visitor:
