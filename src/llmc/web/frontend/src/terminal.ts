@@ -143,7 +143,7 @@ class Screen {
     let last = this.term.rows - 1;
     while (last > buffer.cursorY && !buffer.getLine(buffer.baseY + last)?.translateToString(true)) last--;
     const row = (one(".xterm-screen", this.place)?.clientHeight ?? 0) / this.term.rows;
-    this.place.scrollTop = (last + 2) * row - this.place.clientHeight;
+    this.place.scrollTop = (last + 1) * row + 16 - this.place.clientHeight;
   }
 
   // --- with control ---------------------------------------------------------
