@@ -15,7 +15,8 @@ from llmc.values import Value
 from llmc.web.addresses import USUAL_PORTS, in_brackets, is_loopback
 from llmc.web.state import WebState
 
-PING_SECS = 10.0
+PING_SECS = 5.0
+"""Who does not answer within as long again is gone: a phone in a tunnel must not keep control of a terminal."""
 MOST_FRAME_BYTES = 1 << 20
 LET_GO_SECS = 3
 EVERYWHERE = ("0.0.0.0", "::", "")
