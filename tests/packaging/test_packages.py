@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tarfile
@@ -26,6 +27,11 @@ def test_the_wheel_has_the_program_and_its_data_and_nothing_else(built: Path) ->
     (wheel,) = built.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "llmc/agents/packs/claude.toml" in names
+    assert {f"llmc/web/static/{name}" for name in ("board.js", "worker.js", "worker.css", "style.css", "icon.svg")} <= {
+        *names
+    }
+    assert "llmc/web/templates/board.html" in names
+    assert [name for name in names if "frontend" in name or "node_modules" in name] == [], "what they are built from"
     assert [name for name in names if not name.startswith(("llmc/", "llmc-"))] == []
     assert [name for name in names if "__pycache__" in name] == []
 
@@ -35,6 +41,30 @@ def test_the_source_package_has_what_it_takes_to_build_and_test(built: Path) -> 
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
     assert {"pyproject.toml", "src/llmc/cli/main.py", "tests/conftest.py", "testing/story.py", "Makefile"} <= names
+    assert {"hatch_build.py", "src/llmc/web/frontend/package-lock.json", "src/llmc/web/static/worker.js"} <= names
+    assert [name for name in names if "node_modules" in name] == []
+
+
+def test_a_wheel_is_built_of_the_source_package_without_node_and_network(built: Path, tmp_path: Path) -> None:
+    """What the browser gets is in it already, and fits its sources."""
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        opened.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.glob("llmc-*")
+    made = tmp_path / "made"
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(made)]
+    nothing = {"PATH": str(tmp_path / "empty"), "HOME": str(tmp_path)}
+    subprocess.run(command, cwd=source, env=nothing, check=True)
+    (wheel,) = made.glob("*.whl")
+    assert "llmc/web/static/worker.js" in zipfile.ZipFile(wheel).namelist()
+
+
+def test_the_lock_of_the_browser_s_packages_names_no_place_and_pins_each() -> None:
+    lock = json.loads(PROJECT.joinpath("src/llmc/web/frontend/package-lock.json").read_text("utf-8"))
+    packages = {name: each for name, each in lock["packages"].items() if name}
+    assert packages
+    assert [name for name, each in packages.items() if "resolved" in each] == []
+    assert [name for name, each in packages.items() if "integrity" not in each] == []
 
 
 def test_it_works_in_an_environment_of_its_own(built: Path, tmp_path: Path) -> None:

@@ -34,9 +34,10 @@ COMMANDS = (
     Command(
         "demo",
         "play a whole session on this machine, with scripted agents and no account",
-        ("llmc demo", "llmc demo --keep --speed 2"),
+        ("llmc demo", "llmc demo --keep --speed 2", "llmc demo --keep --web"),
         (
             flag("--keep", text="keep the sample repository and the root afterwards"),
+            flag("--web", text="with --keep: give out three more tasks, and leave the board in the browser running"),
             value("--speed", "N", float, "N times as fast (default 1)", default=1.0),
         ),
         answers=False,

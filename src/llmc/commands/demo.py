@@ -14,7 +14,7 @@ from llmc.commands.shared.own_process import own_command
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.status_view import status_text
 from llmc.commands.status import status_document
-from llmc.demo.story import EXPECTED_SUBJECTS, FEEDBACK, SAMPLE_FILES, TASKS
+from llmc.demo.story import BOARD_TASKS, EXPECTED_SUBJECTS, FEEDBACK, SAMPLE_FILES, TASKS
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.runner import Git
 from llmc.host.base import Host
@@ -28,22 +28,25 @@ WAIT_SECS = 90.0
 def run(app: App, args: Namespace) -> Result:
     if not 0.1 <= args.speed <= 100:
         raise InvalidUsageError("--speed is a number from 0.1 to 100", "such as --speed 2")
+    if args.web and not args.keep:
+        raise InvalidUsageError("--web leaves the board running, which needs --keep", "`llmc demo --keep --web`")
     place = Path(tempfile.mkdtemp(prefix="llmc-demo-"))
     show = Show(app, app.host(), place, args.speed)
     try:
         commits = show.play()
+        board = show.open_board() if args.web else ""
     except BaseException:
         app.console.say(f"\nthe demo stopped early; everything is kept in {place}")
         show.stop()
         raise
-    return Result("\n".join((*_history(commits), *_farewell(show, keep=args.keep))), {"commits": commits})
+    return Result("\n".join((*_history(commits), *_farewell(show, board, keep=args.keep))), {"commits": commits})
 
 
 def _history(commits: list[str]) -> list[str]:
     return ["", "The branch now, one commit for each task, nothing else:", *(f"  {commit}" for commit in commits)]
 
 
-def _farewell(show: Show, *, keep: bool) -> list[str]:
+def _farewell(show: Show, board: str, *, keep: bool) -> list[str]:
     lines = [""]
     if keep:
         root = shlex.quote(show.root.path)
@@ -51,6 +54,10 @@ def _farewell(show: Show, *, keep: bool) -> list[str]:
             f"It is all in {show.place}; look around with:",
             f"  export LLMC_ROOT={root}",
             "  llmc status",
+            "  llmc ui",
+            *([] if board else ["  llmc web --open"]),
+            *(["", board, "`llmc web --stop` and `llmc down` end it."] if board else []),
+            "",
         ]
     else:
         show.stop()
@@ -64,6 +71,9 @@ def _farewell(show: Show, *, keep: bool) -> list[str]:
         "  llmc add adam",
         "  llmc up --detach",
         '  llmc start --prompt "..."',
+        "and to see at a glance who needs you:",
+        "  llmc ui     the board in the terminal",
+        "  llmc web    the board in the browser, on this machine or on your phone",
     ]
 
 
@@ -127,6 +137,18 @@ class Show:
         if subjects != EXPECTED_SUBJECTS:
             raise LlmcError(f"the branch has other commits than expected: {subjects}", "please report this")
         return commits
+
+    def open_board(self) -> str:
+        """Something to see for each of the first columns; then the server, in the background. What it says."""
+        self._chapter("Three more tasks, and the board in the browser")
+        for name, task in BOARD_TASKS.items():
+            self._llmc("start", "--worker", name, "--prompt", task)
+        self._wait("adam", "needs_input")
+        self._wait("baker", "needs_review")
+        code, out, complaint = self._call(["web", "--detach"])
+        if code != 0:
+            raise LlmcError(f"`llmc web` failed: {complaint}", f"the root is {self.root.path}")
+        return out.splitlines()[0]
 
     def stop(self) -> None:
         if self.root.exists:

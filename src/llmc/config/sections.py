@@ -179,6 +179,22 @@ class Classifier(Value):
     max_per_hour: int = option(whole(1, 100_000, "60"), 60, "requests in an hour, further tries included")
 
 
+class WebSettings(Value):
+    port: int = option(
+        whole(0, 65535, "8642"), 0, "the port of `llmc web`; 0: the one that it had last, else a free one"
+    )
+    host: str = option(
+        string('"127.0.0.1"', "an address of this machine", one_word),
+        "127.0.0.1",
+        "the address that it listens on; any but this machine's own needs a certificate, or `--insecure`",
+    )
+    hosts: tuple[str, ...] = option(
+        words('["board.example.org"]', "a list of host names, with a port where it is another one", one_word),
+        (),
+        "further names that it answers to, such as that of a proxy; `NAME:PORT` where the port is another one",
+    )
+
+
 class Log(Value):
     max_bytes: int = option(
         whole(1000, 10**12, "5000000"), 5_000_000, "size at which a log file is put aside and a new one begun"

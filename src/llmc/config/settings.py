@@ -16,6 +16,7 @@ from llmc.config.sections import (
     NotifySettings,
     Repo,
     TaskSettings,
+    WebSettings,
     WorkerOptions,
 )
 from llmc.core.lifecycle.policy import Policy
@@ -34,6 +35,7 @@ SINGLE_TABLES: Mapping[str, type[Any]] = MappingProxyType(
         "backup": BackupSettings,
         "notify": NotifySettings,
         "classifier": Classifier,
+        "web": WebSettings,
         "log": Log,
     }
 )
@@ -64,6 +66,7 @@ class Config(Value):
     backup: BackupSettings
     notify: NotifySettings
     classifier: Classifier
+    web: WebSettings
     log: Log
     workers: Mapping[str, WorkerOptions]
     agents: Mapping[str, AgentOptions]

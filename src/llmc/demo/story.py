@@ -39,5 +39,30 @@ demo:append docs/usage.md \\nFrom Python: `from greeter import greet`.
 demo:commit Show the use from Python
 """
 
+BOARD_TASKS = {
+    "adam": """\
+Remove what nobody needs any more.
+
+demo:say I list what is there before I remove anything.
+demo:permit rm -r build
+demo:append FEATURES.md - is tidy
+demo:commit Tidy up
+""",
+    "baker": """\
+Greet people in their own language.
+
+demo:write languages.py GREETINGS = {\\n    "en": "Hello",\\n    "de": "Hallo",\\n    "fr": "Bonjour",\\n}
+demo:replace greeter.py return f"Hello, {name}!" => return f"{GREETINGS[language]}, {name}!"
+demo:commit Greet in three languages
+""",
+    "charlie": """\
+Look for greetings that sound odd.
+
+demo:say I read all greetings aloud. This takes a while.
+demo:sleep 36000
+""",
+}
+"""What is on the board that `llmc demo --keep --web` leaves running: one who asks, one to review, one at work."""
+
 EXPECTED_SUBJECTS = ("Start the greeter", "Say goodbye", "Document how to run the greeter", "Greet a whole crowd")
 """One commit per accepted task, in the order in which they are accepted."""

@@ -5,9 +5,10 @@ A capture asks nothing of the agent: neither a slow viewer nor one that is gone 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import urandom
 
+from llmc.core.screen.drawn_rows import drawn_rows
 from llmc.core.screen.frames import TerminalFrame
 from llmc.tmux.server import Tmux
 
@@ -19,16 +20,19 @@ FACTS = (
 )
 
 
-def look_at_panes(tmux: Tmux, panes: Iterable[str]) -> dict[str, TerminalFrame]:
-    """All of them by one process. Those that are gone are left out."""
+def look_at_panes(tmux: Tmux, panes: Iterable[str], above: Mapping[str, int] | None = None) -> dict[str, TerminalFrame]:
+    """All of them by one process. Those that are gone are left out.
+
+    `above`: of which panes also that many of the rows that have gone out of sight last.
+    """
     wanted = list(panes)
     if not wanted:
         return {}
     mark = f"={urandom(12).hex()}="
-    words = [word for pane in wanted for word in (*_look(pane, mark), ";")]
+    words = [word for pane in wanted for word in (*_look(pane, mark, (above or {}).get(pane, 0)), ";")]
     answer = tmux.run(*words[:-1])
     if not answer.ok and len(wanted) > 1:  # one that is gone ends the whole sequence
-        return {name: frame for pane in wanted for name, frame in look_at_panes(tmux, [pane]).items()}
+        return {name: frame for pane in wanted for name, frame in look_at_panes(tmux, [pane], above).items()}
     parts = answer.text.split(f"{mark}\n")[:-1] if answer.ok else []
     return dict(map(_frame, parts))
 
@@ -38,18 +42,20 @@ def rows_above(tmux: Tmux, pane: str, count: int) -> tuple[str, ...]:
     if count <= 0:
         return ()
     answer = tmux.run("capture-pane", "-p", "-e", "-t", pane, "-S", f"-{count}", "-E", "-1")
-    return tuple(answer.text.removesuffix("\n").split("\n")) if answer.ok and answer.text else ()
+    return drawn_rows(answer.text.removesuffix("\n")) if answer.ok and answer.text else ()
 
 
-def _look(pane: str, mark: str) -> tuple[str, ...]:
+def _look(pane: str, mark: str, above: int) -> tuple[str, ...]:
     facts = ("display-message", "-p", "-t", pane, FACTS)
-    return (*facts, ";", "capture-pane", "-p", "-e", "-t", pane, ";", "display-message", "-p", mark)
+    begin = ("-S", f"-{above}") if above else ()
+    return (*facts, ";", "capture-pane", "-p", "-e", "-t", pane, *begin, ";", "display-message", "-p", mark)
 
 
 def _frame(part: str) -> tuple[str, TerminalFrame]:
     line, _, screen = part.partition("\n")
     pane, width, height, x, y, shown, scrolled, dead, title = line.split("\t", 8)
-    rows = tuple(screen.removesuffix("\n").split("\n"))
+    rows = drawn_rows(screen.removesuffix("\n"))
     at = (int(x or 0), int(y or 0))
     size = (int(width or 0), int(height or 0))
-    return pane, TerminalFrame(rows, *size, at, shown != "0", int(scrolled or 0), dead == "1", title)
+    above, rows = rows[: -size[1]], rows[-size[1] :]
+    return pane, TerminalFrame(rows, *size, at, shown != "0", int(scrolled or 0), dead == "1", title, above)

@@ -24,7 +24,9 @@ from llmc.store.event_log import EventLog
 from llmc.store.json_values import json_object
 from llmc.store.snapshot import read_daemon_pid
 
-STATE_FILES = frozenset(("state.json", "landings.json", "status.db", "status.db-wal"))
+STATE_FILES = frozenset(("state.json", "landings.json"))
+LOG_FILES = ("status.db", "status.db-wal")
+LOG = "log"
 STATUS_FILES = frozenset(("status.json",))
 AT_MOST_EVERY_SECS = 0.2
 """A fleet that moves all the time is drawn no more often than this; what happens alone is told at once."""
@@ -45,6 +47,9 @@ class LiveBoard:
         self._last_event = 0
         self._watch = open_watch()
         self._followed: dict[str, int] = {}
+        self._log: list[tuple[int, int]] = []
+        self._changed: set[str] = set()
+        self._due = True
         self._daemon: tuple[int, int] | None = None
         self._news = asyncio.Event()
         self._followers: set[asyncio.Queue[Change | None]] = set()
@@ -61,18 +66,18 @@ class LiveBoard:
         loop = asyncio.get_running_loop()
         fd = self._watch.fileno()
         if fd is not None:
-            loop.add_reader(fd, self._news.set)
+            loop.add_reader(fd, self._hear)
         try:
             while True:
-                self._news.clear()
-                self._watch.changed()
-                self._follow_files()
-                self._tell(await asyncio.to_thread(self._read))
-                self._follow_daemon(loop)
+                if self._is_due():
+                    self._follow_files()
+                    self._tell(await asyncio.to_thread(self._read))
+                    self._follow_daemon(loop)
                 await asyncio.sleep(AT_MOST_EVERY_SECS)
-                with suppress(TimeoutError):
-                    every = AT_LEAST_EVERY_SECS if fd is not None else 1.0
-                    await asyncio.wait_for(self._news.wait(), every)
+                try:
+                    await asyncio.wait_for(self._news.wait(), AT_LEAST_EVERY_SECS if fd is not None else 1.0)
+                except TimeoutError:
+                    self._due = True
         finally:
             if fd is not None:
                 loop.remove_reader(fd)
@@ -131,12 +136,30 @@ class LiveBoard:
     def _follow_files(self) -> None:
         root = self.root
         self._add(root.path, STATE_FILES)
+        self._watch.add(root.path, LOG, frozenset(LOG_FILES))
         for path in (root.run, root.inside("run", "attention"), root.checks, root.terminals):
             self._add(path, frozenset())
         with suppress(OSError):
             for entry in os.scandir(root.terminals):
                 if entry.is_dir(follow_symlinks=False):
                     self._add(entry.path, STATUS_FILES)
+
+    def _hear(self) -> None:
+        """At once: what is not taken would wake the loop again and again."""
+        self._changed |= self._watch.changed()
+        self._news.set()
+
+    def _is_due(self) -> bool:
+        self._hear()
+        changed, self._changed = self._changed, set()
+        due, self._due = self._due, False
+        self._news.clear()
+        return due or bool(changed - {LOG}) or (LOG in changed and self._log_has_grown())
+
+    def _log_has_grown(self) -> bool:
+        """To read the log is enough to be told that it has changed: SQLite sets the owner of its files, as root."""
+        before, self._log = self._log, [_stamp(self.root.inside(name)) for name in LOG_FILES]
+        return before != self._log
 
     def _add(self, path: str, only: frozenset[str]) -> None:
         """A directory that was removed and made again is another one."""
@@ -158,6 +181,7 @@ class LiveBoard:
 
     def _daemon_ended(self, loop: asyncio.AbstractEventLoop) -> None:
         self._forget_daemon(loop)
+        self._due = True
         self._news.set()
 
     def _forget_daemon(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -165,3 +189,11 @@ class LiveBoard:
             loop.remove_reader(self._daemon[1])
             os.close(self._daemon[1])
             self._daemon = None
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size

@@ -25,6 +25,8 @@ class TerminalFrame(Value):
     """How many rows have gone out of sight at the top, as far as the terminal keeps them."""
     dead: bool = False
     title: str = ""
+    above: tuple[str, ...] = ()
+    """The rows that have gone out of sight last, where they were asked for."""
 
 
 def whole(frame: TerminalFrame, history: tuple[str, ...] = ()) -> str:
@@ -72,7 +74,8 @@ def _scroll_out(rows: list[str], gone: tuple[str, ...], height: int) -> str:
 
 
 def _row(number: int, row: str) -> str:
-    return f"\x1b[{number + 1};1H\x1b[0m{row}\x1b[0m\x1b[K"
+    # Erased before it is drawn: after a row of the whole width, erasing would take its last character.
+    return f"\x1b[{number + 1};1H\x1b[0m\x1b[K{row}\x1b[0m"
 
 
 def _cursor(frame: TerminalFrame) -> str:

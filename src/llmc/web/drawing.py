@@ -1,0 +1,57 @@
+"""Templates. Whatever an agent wrote is escaped, everywhere: there is no way to switch that off."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from llmc.core.display import age, plain
+
+STATIC = Path(__file__).parent / "static"
+
+
+def drawn(template: str, **facts: Any) -> str:  # noqa: ANN401 - of a page
+    return _templates().get_template(template).render(**facts)
+
+
+@cache
+def _templates() -> Environment:
+    templates = Environment(
+        loader=PackageLoader("llmc.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    templates.filters.update(age=_age, clock=_clock, words=event_words, plain=plain, short=lambda sha: (sha or "")[:12])
+    templates.globals.update(build=_build())
+    return templates
+
+
+def _build() -> str:
+    """Names the build: a browser keeps what it has of this one, and nothing of another."""
+    stamp = STATIC / "built-from"
+    return stamp.read_text("utf-8")[:12] if stamp.is_file() else "none"
+
+
+def _age(since_unix: float) -> str:
+    return age(max(0.0, time.time() - since_unix)) if since_unix else ""
+
+
+def _clock(at_unix: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at_unix))
+
+
+def event_words(event: dict[str, Any]) -> str:
+    """What moved, and why; as timeline.ts has it for those that come later."""
+    moves = []
+    if event["work_before"] != event["work_after"]:
+        moves.append(f"{event['work_before']} → {event['work_after']}")
+    if event["session_before"] != event["session_after"]:
+        moves.append(f"session {event['session_before']} → {event['session_after']}")
+    return " ".join(part for part in (", ".join(moves), str(event["detail"])) if part)

@@ -1,0 +1,38 @@
+/** What happened, newest first; the server draws what is there, this adds what comes. */
+
+import { clock, made, one } from "./dom";
+import { follow, type Logged } from "./stream";
+
+const MOST = 400;
+
+export function words(event: Logged): string {
+  const moves: string[] = [];
+  if (event.work_before !== event.work_after) moves.push(`${event.work_before} → ${event.work_after}`);
+  if (event.session_before !== event.session_after) {
+    moves.push(`session ${event.session_before} → ${event.session_after}`);
+  }
+  return [moves.join(", "), event.detail].filter(Boolean).join(" ");
+}
+
+function row(event: Logged): HTMLElement {
+  const at = made("time", "", clock(event.at_unix));
+  at.setAttribute("datetime", new Date(event.at_unix * 1000).toISOString());
+  const who = made("span", "who", event.worker);
+  const item = made("li", "", at, who, made("span", "signal", event.signal || event.kind), made("span", "words", words(event)));
+  item.dataset["event"] = String(event.id);
+  return item;
+}
+
+/** `worker` is empty for all of them. */
+export function beginTimeline(worker: string): void {
+  follow({
+    change(change) {
+      const list = one("#timeline ol");
+      for (const event of change.events) {
+        if (!list || (worker && event.worker !== worker) || one(`[data-event="${event.id}"]`, list)) continue;
+        list.prepend(row(event));
+        if (list.children.length > MOST) list.lastElementChild?.remove();
+      }
+    },
+  });
+}
