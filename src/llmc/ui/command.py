@@ -1,4 +1,4 @@
-"""`llmc ui`."""
+"""`llmc ui`: the board in the terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.commands.shared.result import Result
 from llmc.errors import LlmcError
+from llmc.store.state_file import StateFile
 
 
 def run(app: App, args: Namespace) -> Result:
-    raise LlmcError("not there yet", "see `llmc status`")
+    root = app.root()
+    if not app.console.is_terminal:
+        raise LlmcError("`llmc ui` needs a terminal, and this is none", "`llmc status` shows the same as text")
+    if app.environ.get("TERM", "") in ("", "dumb"):
+        raise LlmcError("this terminal can draw nothing (TERM is dumb or not set)", "`llmc status --watch` works here")
+    StateFile(root.path).load()  # says what is wrong with it, before the screen is taken over
+    from llmc.ui.face import BoardUi
+
+    BoardUi(root, app.host(), app.site).run()
+    return Result()
