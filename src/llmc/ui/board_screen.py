@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.text import Text
 from textual import on
@@ -86,9 +86,10 @@ class BoardScreen(FaceScreen):
     def head(self) -> Text:
         return head_text(self.face.board, self.size.width, only_waiting=self._only_waiting, search=self._search)
 
-    def offered(self) -> Mapping[str, object]:
+    def offered(self) -> set[str]:
         card = self.card
-        return {action["name"]: True for action in card["actions"]} if card is not None else {}
+        offered = {action["name"] for action in card["actions"]} if card is not None else set()
+        return offered | ({"text"} if offered & {"answer", "message", "start"} else set())
 
     def _draw_list(self) -> None:
         board = self.face.board
@@ -223,7 +224,7 @@ class BoardScreen(FaceScreen):
         worker = self._worker("accept")
         tree = self.face.trees.get(worker)
         if worker and tree is None:
-            self.tell(f"this is {worker}'s work: press a again to accept it")
+            self.face.tell("faint", f"this is {worker}'s work: a accepts it, x sends it back")
             self.action_review()
         elif worker and tree is not None:
             self.face.carry_out(["accept", worker, "--tree", tree], f"accepting {worker}'s work", about=worker)

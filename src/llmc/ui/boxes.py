@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from rich.text import Text
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, TextArea
 
@@ -16,50 +18,94 @@ from llmc.ui.card_texts import safe
 from llmc.ui.line_list import Drawn
 from llmc.values import Value
 
-SENDS = "Ctrl-S sends   Enter: a new line   Esc leaves"
+SENDS = "Enter sends   Ctrl-J: a new line   Esc leaves"
 MOST_QUOTED = 8
 
 
-class TextBox(ModalScreen[str | None]):
-    """A text of several lines; None when the person leaves. An empty one is an answer only where that is allowed."""
+Written = TypeVar("Written")
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,ctrl+enter", "send", priority=True, show=False),
-        Binding("escape", "leave", priority=True, show=False),
-    ]
+
+class Composer(TextArea):
+    """Its keys are taken in the order in which they were pressed: a binding would overtake the text before it."""
+
+    class Sent(Message):
+        """Enter was pressed."""
+
+    def __init__(self) -> None:
+        super().__init__(id="text", soft_wrap=True, show_line_numbers=False, tab_behavior="focus")
+        self.cursor_blink = False
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key in ("enter", "ctrl+s"):
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Sent())
+        elif event.key in ("ctrl+j", "alt+enter", "shift+enter"):
+            event.stop()
+            event.prevent_default()
+            self.insert("\n")
+        else:
+            await super()._on_key(event)
+
+
+class WritingBox(ModalScreen[Written | None]):
+    """Enter sends, as in the agents' own composers; what is pasted keeps its line breaks. None: left without."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+
+    def begin(self, title: str, hint: str) -> None:
+        self.query_one("#title", Drawn).show(safe(title, "strong"))
+        self.query_one("#hint", Drawn).show(safe(hint, "faint"))
+        self.query_one(Composer).focus()
+
+    @property
+    def text(self) -> str:
+        return self.query_one(Composer).text.strip("\n")
+
+    def complain(self) -> None:
+        self.query_one("#hint", Drawn).show(safe("there is no text yet; Esc leaves", "waits"))
+
+    @on(Composer.Sent)
+    def _sent(self) -> None:
+        self.send()
+
+    @on(Input.Submitted)
+    def _field_sent(self) -> None:
+        """When the composer has taken in all that was typed before."""
+        self.query_one(Composer).call_later(self.send)
+
+    def send(self) -> None:
+        """What was written is the answer."""
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+class TextBox(WritingBox[str]):
+    """A text of several lines. An empty one is an answer only where that is allowed."""
 
     def __init__(self, title: str, quoted: Sequence[Text] = (), *, may_be_empty: bool = False) -> None:
         super().__init__()
-        self._title, self._quoted, self._may_be_empty = title, quoted, may_be_empty
+        self._title, self._quoted, self._may_be_empty = title, quoted[:MOST_QUOTED], may_be_empty
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box"):
             yield Drawn(id="title")
-            if self._quoted:
-                yield Drawn(id="quoted", classes="quoted")
-            yield TextArea(id="text", soft_wrap=True, show_line_numbers=False, tab_behavior="focus")
+            yield Drawn(id="quoted")
+            yield Composer()
             yield Drawn(id="hint")
 
     def on_mount(self) -> None:
-        self.query_one("#title", Drawn).show(safe(self._title, "strong"))
-        if self._quoted:
-            shown = list(self._quoted[:MOST_QUOTED])
-            self.query_one("#quoted", Drawn).show(*shown)
-            self.query_one("#quoted").styles.height = len(shown)
-        self.query_one("#hint", Drawn).show(safe(SENDS, "faint"))
-        area = self.query_one(TextArea)
-        area.cursor_blink = False
-        area.focus()
+        quoted = self.query_one("#quoted", Drawn)
+        quoted.styles.height = len(self._quoted)
+        quoted.show(*self._quoted)
+        self.begin(self._title, SENDS)
 
-    def action_send(self) -> None:
-        text = self.query_one(TextArea).text.strip("\n")
-        if text.strip() or self._may_be_empty:
-            self.dismiss(text)
+    def send(self) -> None:
+        if self.text.strip() or self._may_be_empty:
+            self.dismiss(self.text)
         else:
-            self.query_one("#hint", Drawn).show(safe("there is no text yet; Esc leaves", "waits"))
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
+            self.complain()
 
 
 class NewTask(Value):
@@ -77,11 +123,7 @@ class NewTask(Value):
         return ["task", "add", *given, "-"]
 
 
-class TaskBox(ModalScreen[NewTask | None]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,ctrl+enter", "send", priority=True, show=False),
-        Binding("escape", "leave", priority=True, show=False),
-    ]
+class TaskBox(WritingBox[NewTask]):
     FIELDS = (
         ("title", "Title", "the first line of the text"),
         ("worker", "Worker", "whoever is free and suits it"),
@@ -92,7 +134,7 @@ class TaskBox(ModalScreen[NewTask | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="box"):
             yield Drawn(id="title")
-            yield TextArea(id="text", soft_wrap=True, show_line_numbers=False, tab_behavior="focus")
+            yield Composer()
             for name, _, usual in self.FIELDS:
                 with Horizontal(classes="field"):
                     yield Drawn(id=f"label-{name}")
@@ -102,21 +144,13 @@ class TaskBox(ModalScreen[NewTask | None]):
             yield Drawn(id="hint")
 
     def on_mount(self) -> None:
-        self.query_one("#title", Drawn).show(safe("New task", "strong"))
         for name, label, _ in self.FIELDS:
             self.query_one(f"#label-{name}", Drawn).show(safe(label, "faint"))
-        self.query_one("#hint", Drawn).show(safe(f"Tab: the next field   {SENDS}", "faint"))
-        area = self.query_one(TextArea)
-        area.cursor_blink = False
-        area.focus()
+        self.begin("New task", f"Tab: the next field   {SENDS}")
 
-    def action_send(self) -> None:
-        text = self.query_one(TextArea).text.strip("\n")
-        if not text.strip():
-            self.query_one("#hint", Drawn).show(safe("there is no text yet; Esc leaves", "waits"))
+    def send(self) -> None:
+        if not self.text.strip():
+            self.complain()
             return
         fields = {name: self.query_one(f"#field-{name}", Input).value for name, *_ in self.FIELDS}
-        self.dismiss(NewTask(text, **fields))
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
+        self.dismiss(NewTask(self.text, **fields))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
@@ -15,6 +15,7 @@ from llmc.ui.palette import COLUMN_STYLES, STYLES
 
 NAME_WIDTH, AGE_WIDTH = 11, 5
 WIDE_ROW = 100
+FACT_WIDTH = 9
 CHECK_MARKS = {"passed": ("✓", "review"), "failed": ("✗", "broken"), "running": ("…", "busy")}
 USUAL = {
     "needs_you": ("needs_input",),
@@ -133,7 +134,7 @@ def _warnings(head: Head) -> Iterator[str]:
         yield f"{counted(len(head['landings']), 'landing')} cut short: `llmc doctor`"
 
 
-def keys_text(keys: Sequence[Key], offered: Mapping[str, object] | None, width: int) -> Text:
+def keys_text(keys: Sequence[Key], offered: Collection[str] | None, width: int) -> Text:
     """What can be pressed now; a click does the same."""
     shown: list[Text] = []
     used = 1
@@ -200,16 +201,19 @@ def asked_lines(card: Card, width: int) -> list[Text]:
 
 
 def _fact(name: str, words: str, meaning: str = "text") -> Text:
-    return joined(safe(name.ljust(9), "quiet"), safe(words, meaning))
+    return joined(safe(name.ljust(FACT_WIDTH), "quiet"), safe(words, meaning))
 
 
 def folded(text: Text, width: int, most: int = 3) -> list[Text]:
-    """In as many lines as it takes, within reason."""
+    """In as many lines as it takes, within reason; what follows a name stands below its words."""
     if cell_len(text.plain) <= width:
         return [text]
     from rich.console import Console
 
-    lines = list(text.wrap(Console(width=max(width, 10), color_system=None), max(width, 10), no_wrap=False))
+    indent = FACT_WIDTH if text.plain[:FACT_WIDTH].endswith(" ") and text.plain[:1] != " " else 0
+    room = max(width - indent, 10)
+    head, rest = text[:indent], text[indent:]
+    lines = list(rest.wrap(Console(width=room, color_system=None), room, no_wrap=False))
     if len(lines) > most:
         lines[most - 1].append(" …")
-    return [joined(line) for line in lines[:most]]
+    return [joined(head if not n else Text(" " * indent), line) for n, line in enumerate(lines[:most])]

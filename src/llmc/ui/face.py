@@ -47,6 +47,7 @@ class BoardUi(App[None]):
         self.events: list[dict[str, object]] = []
         """What was logged since the beginning, oldest first."""
         self.status: tuple[Text, Text | None] = (Text(""), None)
+        self.status_passes = False
         self.running: dict[int, str] = {}
         """What was asked for and is not done yet."""
 
@@ -153,7 +154,9 @@ class BoardUi(App[None]):
             self.receipts[about] = safe(one_line(words, 400), meaning)
             self._board_changed()
 
-    def tell(self, meaning: str, words: str, hint: str = "") -> None:
+    def tell(self, meaning: str, words: str, hint: str = "", *, is_passing: bool = False) -> None:
+        """`is_passing`: it is gone with the next step of the person."""
+        self.status_passes = is_passing
         said = safe(one_line(words, 600), meaning)
         self.status = (said, safe(one_line(hint, 600), "faint") if hint else None)
         for screen in self.screen_stack:

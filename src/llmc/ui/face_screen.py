@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
+from textual.events import ScreenResume
 from textual.screen import Screen
 from textual.widget import Widget
 
 from llmc.ui.boxes import NewTask, TaskBox
 from llmc.ui.card_texts import head_text, keys_text, safe
 from llmc.ui.keys import Key
-from llmc.ui.line_list import Drawn
+from llmc.ui.line_list import Drawn, LineList
 
 if TYPE_CHECKING:
     from llmc.ui.face import BoardUi
@@ -62,7 +64,7 @@ class FaceScreen(Screen[None]):
     def draw_keys(self) -> None:
         self._drawn("keys").show(keys_text(self.KEYS, self.offered(), self.size.width))
 
-    def offered(self) -> Mapping[str, object] | None:
+    def offered(self) -> Collection[str] | None:
         """The actions that there are now; None for all."""
         return None
 
@@ -97,7 +99,13 @@ class FaceScreen(Screen[None]):
         self.face.push_screen(TaskBox(), added)
 
     def tell(self, words: str) -> None:
-        self.face.tell("waits", words)
+        self.face.tell("waits", words, is_passing=True)
+
+    @on(LineList.Moved)
+    @on(ScreenResume)
+    def _went_on(self) -> None:
+        if self.face.status_passes:
+            self.face.tell("faint", "")
 
 
 def nothing(words: str) -> Text:

@@ -52,12 +52,12 @@ class LineList(ScrollView, can_focus=True):
             super().__init__()
             self.lines = lines
 
-    class Chosen(Message):
-        """Clicked twice, or once where it was the current one already."""
+        @property
+        def control(self) -> LineList:
+            return self.lines
 
-        def __init__(self, lines: LineList) -> None:
-            super().__init__()
-            self.lines = lines
+    class Chosen(Moved):
+        """Clicked when it was the current one already."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
@@ -167,7 +167,7 @@ class LineList(ScrollView, can_focus=True):
         else:
             self.range_from = None
         self._go(n, always=True)
-        if event.chain > 1 and was_current:
+        if was_current and not event.shift:
             self.post_message(self.Chosen(self))
 
     # --- drawing ----------------------------------------------------------------------------------------

@@ -90,9 +90,9 @@ ModalScreen { align: center middle; background: $background 60%; }
 .box { width: 90%; max-width: 96; height: auto; max-height: 90%; padding: 1 2; }
 .box { background: $panel; border: round $border; }
 .box Drawn { height: 1; background: $panel; }
-.box .quoted { height: auto; margin-bottom: 1; }
-.box TextArea { height: 8; border: none; background: $background; padding: 0 1; margin: 1 0; }
-.box .field { height: 1; margin-bottom: 1; }
+.box TextArea { height: 6; border: none; background: $background; padding: 0 1; margin: 1 0; }
+.box .field { height: 1; }
+.box #hint { margin-top: 1; }
 .box .field Drawn { width: 12; }
 .box Input { height: 1; border: none; width: 1fr; background: $background; padding: 0 1; }
 .box Input:focus, .box TextArea:focus { border: none; background: #0f1216; }

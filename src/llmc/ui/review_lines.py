@@ -28,6 +28,7 @@ class DiffLine(Value):
     """Of the width, and of how many columns long lines are shifted to the left."""
     path: str = ""
     new_no: int | None = None
+    quote: str = ""
     comment: int | None = None
     """The number of the open comment that it is part of."""
     can_select: bool = True
@@ -74,7 +75,8 @@ def _diff_line(key: str, path: str, old: Doc | None, new: Doc | None, *, side_by
         left = _half(old, "old_no", half, shift)
         return joined(left, Text("│", STYLES["quiet"]), _half(new, "new_no", width - half - 1, shift))
 
-    return DiffLine(key, draw, path, number)
+    quote = f"{number:>4} {new['text']}" if new is not None else ""
+    return DiffLine(key, draw, path, number, quote)
 
 
 def _inline(line: Doc, width: int, shift: int) -> Text:

@@ -199,7 +199,7 @@ class ReviewScreen(FaceScreen):
             self.tell(place)
             return
         path, lines = place
-        quoted = [row.draw(80, 0) for row in self._rows[first : last + 1] if row.new_no is not None]
+        quoted = [safe(row.quote, "faint") for row in self._rows[first : last + 1] if row.new_no is not None]
 
         def commented(text: str | None) -> None:
             if text is not None:
