@@ -1,7 +1,7 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test hazards lint format bench peers chaos kills queue soak agents drift docs pin bootstrap bootstrap-dev clean
+.PHONY: help demo test hazards lint format bench peers chaos kills queue soak agents drift docs docs-pictures pin bootstrap bootstrap-dev clean
 
 # Most tests wait for programs more than they compute.
 WORKERS ?= 4
@@ -67,6 +67,9 @@ drift: bootstrap-dev agents ## try LLMC with older versions of the agent CLIs an
 
 docs: bootstrap-dev ## write the generated parts of the documentation anew
 	.venv/bin/python scripts/docs.py
+
+docs-pictures: bootstrap-dev ## make the pictures of the terminal UI and of the web pages anew
+	.venv/bin/python -m testing.face_pictures
 
 pin: bootstrap-dev ## take the newest version of every Python package and pin it
 	.venv/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager pip hatchling editables --editable '.[dev]'

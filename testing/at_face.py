@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from textual.pilot import Pilot
+
+from llmc.host.local import LocalHost
+from llmc.ui.face import BoardUi
+from testing.story import Story
 from testing.waiting import wait_until
 
 PATIENCE_SECS = 90.0
 SERVER = "face"
+LOOK_EVERY_SECS = 0.1
 
 
 @dataclass(slots=True)
@@ -59,3 +67,36 @@ def at_face(root: str, size: tuple[int, int] = (120, 36)) -> Iterator[FaceTermin
     finally:
         with suppress(AssertionError):
             face.tmux("kill-server")
+
+
+# --- in this process --------------------------------------------------------------------------------
+
+
+def seen_in(face: BoardUi) -> str:
+    """All that is drawn now, as text."""
+    strips = face.screen._compositor.render_strips(face.screen.size)
+    return "\n".join(strip.text.rstrip() for strip in strips)
+
+
+async def until_seen(pilot: Pilot[None], *words: str, without: str = "") -> str:
+    face = pilot.app
+    assert isinstance(face, BoardUi)
+    until = time.monotonic() + PATIENCE_SECS
+    while True:
+        await pilot.pause(LOOK_EVERY_SECS)
+        seen = seen_in(face)
+        if all(each in seen for each in words) and not (without and without in seen):
+            return seen
+        if time.monotonic() > until:
+            raise AssertionError(f"never saw {words} without {without!r}:\n{seen}")
+
+
+def play(story: Story, steps: Callable[[Pilot[None]], Awaitable[None]], size: tuple[int, int] = (120, 36)) -> None:
+    """The program on the story's root, without a terminal; `steps` presses keys and looks."""
+
+    async def run() -> None:
+        face = BoardUi(story.root, LocalHost(), lambda: story.site)
+        async with face.run_test(size=size) as pilot:
+            await steps(pilot)
+
+    asyncio.run(run())

@@ -144,8 +144,7 @@ class TaskBox(WritingBox[NewTask]):
             yield Drawn(id="hint")
 
     def on_mount(self) -> None:
-        for name, label, _ in self.FIELDS:
-            self.query_one(f"#label-{name}", Drawn).show(safe(label, "faint"))
+        self._mark_field()
         self.begin("New task", f"Tab: the next field   {SENDS}")
 
     def send(self) -> None:
@@ -154,3 +153,10 @@ class TaskBox(WritingBox[NewTask]):
             return
         fields = {name: self.query_one(f"#field-{name}", Input).value for name, *_ in self.FIELDS}
         self.dismiss(NewTask(self.text, **fields))
+
+    @on(events.DescendantFocus)
+    def _mark_field(self) -> None:
+        for name, label, _ in self.FIELDS:
+            is_here = self.focused is not None and self.focused.id == f"field-{name}"
+            text = safe(f"▸ {label}", "strong") if is_here else safe(f"  {label}", "faint")
+            self.query_one(f"#label-{name}", Drawn).show(text)

@@ -214,4 +214,5 @@ class Drawn(Widget):
 def strip_of(text: Text, width: int, style: Style, widget: Widget) -> Strip:
     """One line of it, as wide as there is room."""
     segments = [each for each in text.render(widget.app.console, end="") if "\n" not in each.text]
-    return Strip(segments).adjust_cell_length(width).apply_style(style)
+    own = text.style if isinstance(text.style, Style) else Style.null()  # Rich leaves it out where there are no spans
+    return Strip(segments).apply_style(own).adjust_cell_length(width).apply_style(style)

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
-from rich.text import Text
+from rich.style import Style
+from rich.text import Span, Text
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -52,7 +53,9 @@ class TerminalView(Widget):
 
 def _rows(frame: TerminalFrame) -> list[Text]:
     """tmux names a colour once and not again in the rows below: they are read as one text."""
-    rows = list(Text.from_ansi("\n".join(frame.rows)).split("\n", allow_blank=True))
+    text = Text.from_ansi("\n".join(frame.rows))
+    text.spans = [Span(start, end, _without_defaults(style)) for start, end, style in text.spans]
+    rows = list(text.split("\n", allow_blank=True))
     last = max((n for n, row in enumerate(rows) if row.plain.strip()), default=-1)
     rows = rows[: max(last, frame.cursor[1]) + 1]
     x, y = frame.cursor
@@ -60,6 +63,23 @@ def _rows(frame: TerminalFrame) -> list[Text]:
         rows[y].pad_right(max(0, x + 1 - len(rows[y].plain)))
         rows[y].stylize("reverse", x, x + 1)
     return rows
+
+
+def _without_defaults(style: str | Style) -> Style:
+    """The terminal's own colours are ours here."""
+    if not isinstance(style, Style):
+        return Style.null()
+    colour, ground = (None if each is None or each.is_default else each for each in (style.color, style.bgcolor))
+    return Style(
+        color=colour,
+        bgcolor=ground,
+        bold=style.bold,
+        dim=style.dim,
+        italic=style.italic,
+        underline=style.underline,
+        reverse=style.reverse,
+        strike=style.strike,
+    )
 
 
 class LiveTerminal:

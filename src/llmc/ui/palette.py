@@ -73,12 +73,12 @@ Screen { background: $background; color: $foreground; }
 LineList { height: 1fr; scrollbar-size-vertical: 1; background: $background; }
 #body { height: 1fr; }
 #list { width: 1fr; }
-#side { width: 3fr; display: none; border-left: solid $border; }
+#side { width: 6fr; display: none; border-left: solid $border; }
 #below { height: 9; border-top: solid $border; padding: 0 1; }
 #card { height: auto; max-height: 50%; min-height: 6; border-top: solid $border; padding: 0 1; }
 #terminal { height: 1fr; padding: 0 1; }
 BoardScreen.wide #side { display: block; }
-BoardScreen.wide #list { width: 2fr; }
+BoardScreen.wide #list { width: 5fr; }
 BoardScreen.wide #below { display: none; }
 BoardScreen.low #below { height: 6; }
 #search { height: 1; border: none; padding: 0 1; background: $panel; display: none; }

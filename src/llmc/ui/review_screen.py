@@ -122,6 +122,9 @@ class ReviewScreen(FaceScreen):
         return self.size.width >= SIDE_BY_SIDE if self._beside is None else self._beside
 
     def _show(self) -> None:
+        if self._wants_since and self._since is not None and not self._since.ok:
+            self._wants_since = False
+            self.face.tell("waits", self._since.error, self._since.hint)
         document = self._document
         if document is None:
             return
@@ -152,13 +155,10 @@ class ReviewScreen(FaceScreen):
         self._diff.show(lines_for(self._rows, self._shift))
 
     def action_since_last(self) -> None:
-        if self._since is None:
-            self.tell("one moment: this is still being read")
-        elif not self._since.ok:
-            self.face.tell("waits", self._since.error, self._since.hint)
-        else:
-            self._wants_since = not self._wants_since
-            self._show()
+        self._wants_since = not self._wants_since
+        if self._since is None and self._wants_since:
+            self.tell("one moment: what has changed is being read")
+        self._show()
 
     def action_file(self, by: int) -> None:
         headings = [n for n, row in enumerate(self._rows) if row.key.startswith("file/")]
