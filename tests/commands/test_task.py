@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -124,6 +125,8 @@ def test_nothing_is_changed_when_one_of_several_cannot_be(story: Story) -> None:
     [
         (("task", "show", "t9"), 1, "there is no task 't9'"),
         (("task", "show", "nine"), 2, "it must be the id of a task"),
+        (("task", "cancel", "t01"), 1, "there is no task 't01'"),
+        (("undo", "--landing", f"t{10**30}"), 1, "there is no task 't1000"),
         (("task", "add", "x", "--after", "t9"), 1, "there is no task t9"),
         (("task", "add", "x", "--worker", "eve"), 1, "there is no worker named 'eve'"),
         (("task", "add", "x", "--agent", "nobody"), 1, "nobody"),
@@ -171,6 +174,17 @@ def test_a_plan_is_queued_whole_or_not_at_all(story: Story) -> None:
     assert story.json("task", "import", str(plan))["tasks"][0]["after"] == ["t3"]
 
 
+def test_a_plan_may_be_long_and_come_from_any_system(story: Story) -> None:
+    story.begin()
+    plan = story.place / "plan.md"
+    text = "x" * 100_000
+    plan.write_bytes("".join(f"## Task {n}\r\nfirst\r\n{text}\r\n" for n in range(12)).encode())
+    made = story.json("task", "import", str(plan))["tasks"]
+    assert [each["text"] for each in made] == [f"first\n{text}"] * 12
+    plan.write_text("## Re\x1bd\n")
+    assert "control character" in story.llmc("task", "import", str(plan), code=2).err
+
+
 def test_the_graph_is_drawn_in_three_ways(story: Story) -> None:
     story.begin()
     add(story, 'A "first"')
@@ -188,6 +202,8 @@ def test_status_has_what_waits_and_counts_the_rest(story: Story) -> None:
     story.begin("adam")
     document = story.json("status")
     assert (document["tasks"], set(document["task_counts"].values())) == ([], {0})
+    assert document["machines"] == []
+    assert all({"task", "machine", "asked", "last_words", "checks", "usage"} <= {*each} for each in document["workers"])
     for number in range(1, 7):
         add(story, f"Task {number}", "--priority", str(number))
     story.llmc("task", "hold", "t1")
@@ -240,6 +256,21 @@ def test_a_damaged_database_is_told_and_kept(story: Story) -> None:
     for words in (("task",), ("task", "add", "x"), ("task", "show", "t1")):
         assert "`llmc doctor --repair` sets it aside" in story.llmc(*words, code=1).err
     assert Path(story.root.tasks).read_bytes().startswith(b"no database")
+    story.llmc("status")
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "directory"])
+def test_what_stands_in_place_of_the_database_is_told_and_nothing_begins_anew(story: Story, kind: str) -> None:
+    story.begin()
+    add(story, "One")
+    story.site.ledger.tasks.database.close()
+    path, kept = Path(story.root.tasks), story.place / "kept.db"
+    path.rename(kept)
+    {"link": lambda: path.symlink_to(kept), "pipe": lambda: os.mkfifo(path), "directory": path.mkdir}[kind]()
+    before = path.lstat()
+    for words in (("task",), ("task", "add", "x"), ("task", "show", "t1")):
+        assert "tasks.db cannot be used: it is " in story.llmc(*words, code=1).err
+    assert path.lstat().st_ino == before.st_ino
     story.llmc("status")
 
 

@@ -104,7 +104,7 @@ def test_a_card_says_what_is_asked():
     told = card(worker(**ASKS))
     assert told["does"] == "asks: Run it? (1 Yes; 2 No)"
     assert told["asked"] == ASKED
-    assert told["title"] == "Add a login page with a form"
+    assert told["title"] == "Add a login page", "as the task is called"
 
 
 def offers(who, **more):

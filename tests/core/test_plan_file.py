@@ -59,6 +59,12 @@ def test_toml():
     assert after_ids([login, tests], (), 1) == [(), ("t1",)]
 
 
+def test_a_title_may_have_commas():
+    text = "## Parse, then check\n\n## Print,all\n\n## Test\nafter: Parse, then check, Print,all, t7\n"
+    plan = read_plan(text, "plan.md")
+    assert after_ids(plan, ("t7",), 8) == [(), (), ("t8", "t9", "t7")]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from llmc.app import open_site
 from llmc.core.tasks.task import Task
 from llmc.model import Work
@@ -43,6 +45,17 @@ def test_a_damaged_database_is_set_aside_and_begun_with_the_workers_tasks(doctor
     assert [kept.read_bytes()[:14] for kept in Path(root.path).glob("tasks.db.corrupt-*")] == [b"not a database"]
     task = open_site(root).ledger.tasks.task("t2")
     assert (task.title, task.text, task.given_to) == ("Add a page", "Add a page\n\nplease", "adam")
+
+
+@pytest.mark.parametrize("leads_to", ["elsewhere.db", "nowhere.db"])
+def test_a_link_in_its_place_is_set_aside(doctor, root, adam, tmp_path, leads_to):
+    queue(root, "One")
+    Path(root.tasks).rename(tmp_path / "elsewhere.db")
+    Path(root.tasks).symlink_to(tmp_path / leads_to)
+    assert "it is a link" in doctor().one("tasks-broken")["what"]
+    report = doctor("--repair", "--yes")
+    assert (report.not_done, report.codes) == ([], set())
+    assert [kept.readlink() for kept in Path(root.path).glob("tasks.db.corrupt-*")] == [tmp_path / leads_to]
 
 
 def test_a_database_of_a_newer_version_is_left_alone(doctor, root, adam):

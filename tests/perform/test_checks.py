@@ -427,14 +427,15 @@ def test_one_that_moves_what_would_land_changes_nothing_about_it(story: Story) -
     assert story.subjects() == ["first", "Add a"]
 
 
-def test_one_that_fills_the_disk(story: Story, tmp_path: Path) -> None:
-    story.begin("adam", repo__validate='["dd if=/dev/zero of=big bs=64k; exit 1"]')
+@pytest.mark.parametrize(("code", "verdict"), [(1, "failed with exit code 1"), (0, "filled the disk")])
+def test_one_that_fills_the_disk(story: Story, tmp_path: Path, code: int, verdict: str) -> None:
+    story.begin("adam", repo__validate=json.dumps([f"dd if=/dev/zero of=big bs=64k; exit {code}"]))
     for_review(story)
     small = 'mkdir "$3"; mount -t tmpfs -o size=24m x "$3"; cp -a "$1/." "$3"; mount --move "$3" "$1"'
     again = f'{small}\n"$2" -m llmc.cli.main --root "$1" accept adam > {tmp_path}/said 2>&1 || true'
     shown = llmc_on_disk(f"{again}\nls -R $1/.checks > {tmp_path}/left", story.root.path, tmp_path, "review", "adam")
     said = (tmp_path / "said").read_text()
-    assert "failed with exit code 1" in said, said
+    assert verdict in said, said
     assert "No space left" in said
     assert "big" not in lines(tmp_path / "left")
-    assert "failed with exit code 1" in shown.stdout, shown
+    assert verdict in shown.stdout, shown

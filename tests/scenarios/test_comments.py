@@ -344,7 +344,8 @@ def test_what_was_changed_between_the_review_and_the_round_is_shown(world: World
 
 
 def test_without_any_review_there_is_nothing_to_compare_with(world: World) -> None:
-    assert "adam has no work to review" in world.story.llmc("review", "adam", "--since-last", code=1).err
+    for words in (("--since-last",), (), ("--json",)):
+        assert "adam has no work to review" in world.story.llmc("review", "adam", *words, code=1).err
     world.work({"app.py": APP}, "One")
     world.to_review()
     said = world.story.llmc("review", "adam", "--since-last", code=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 
 import pytest
 
@@ -99,3 +100,46 @@ def test_it_goes_on_where_it_was_killed(landed: World, moment: Moment) -> None:
     assert landed.story.subjects()[-3:] == ["Add a", "Later", 'Revert "Add a"']
     assert task(landed).reason == f"taken back by {landed.in_source('rev-parse', 'main')[:12]}"
     assert landed.in_source("status", "--porcelain") == ""
+
+
+def test_a_later_landing_of_the_task_is_taken_back_too(landed: World) -> None:
+    """The ref of the first revert may be left by a kill in its last moment."""
+    landed.story.llmc("undo", "--landing", "t1")
+    landed.in_clone("update-ref", "refs/llmc/revert/t1", landed.in_source("rev-parse", "main"))
+    landed.story.llmc("task", "retry", "t1")
+    landed.work({"again.txt": "again\n"}, "Add it again")
+    landed.to_review()
+    landed.story.rewrite("adam", task="t1")
+    landed.story.llmc("accept", "adam")
+    landed.story.llmc("undo", "--landing", "t1")
+    assert landed.story.subjects()[-2:] == ["Add it again", 'Revert "Add it again"']
+    assert not (landed.source / "again.txt").exists()
+
+
+def test_nothing_lands_and_nothing_is_taken_back_that_could_not_be_kept(landed: World) -> None:
+    """What the answer says of the branch is true: nothing was changed."""
+    landed.story.site.ledger.tasks.add(Task("", "More", "More", 1.0), at=1.0)
+    landed.work({"more.txt": "more\n"}, "Add more")
+    landed.to_review()
+    landed.story.rewrite("adam", task="t2")
+    before = landed.in_source("rev-parse", "main")
+    with sqlite3.connect(landed.story.root.tasks) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for words in (("accept", "adam"), ("undo", "--landing", "t1")):
+            assert "nothing was changed" in landed.story.llmc(*words, code=1).err
+            assert landed.in_source("rev-parse", "main") == before
+    assert (landed.story.worker("adam").work, landed.story.worker("adam").pending) == (Work.NEEDS_REVIEW, ())
+    landed.story.llmc("accept", "adam")
+    assert landed.story.subjects()[-1] == "Add more"
+
+
+def test_whoever_restores_the_work_is_told_why_it_does_not_wait_for_review(landed: World) -> None:
+    landed.story.site.ledger.tasks.add(Task("", "More", "More", 1.0), at=1.0)
+    landed.work({"more.txt": "more\n"}, "Add more\n\nCo-Authored-By: Claude <noreply@anthropic.com>")
+    landed.to_review()
+    landed.story.rewrite("adam", task="t2")
+    landed.story.llmc("accept", "adam")
+    landed.story.llmc("undo", "--landing", "t2")
+    said = landed.story.llmc("undo", "adam").out
+    assert "note: main has had this work before, so nothing of it waits for review" in said
+    assert landed.story.worker("adam").work is Work.IDLE

@@ -244,6 +244,35 @@ def test_what_a_killed_train_was_about_to_land_can_be_dropped(story: Story) -> N
     assert [each["worker"] for each in story.json("train")["entries"]] == ["baker"]
 
 
+@pytest.mark.parametrize("moment", [Moment.ACCEPT_DECIDED, Moment.ACCEPT_NOTED, Moment.ACCEPT_JOURNALED])
+def test_nobody_goes_on_with_a_landing_that_was_dropped(story: Story, moment: Moment) -> None:
+    """The worker's record has it, too: whoever looks after the worker next must not find it there."""
+    ready(story, "adam")
+    ready(story, "baker")
+    killed_at(story, moment, "accept", "adam", "baker")
+    story.llmc("train", "drop", "adam")
+    assert story.worker("adam").pending == ()
+    ready(story, "carol")
+    story.llmc("accept", "baker", "carol")
+    story.llmc("review", "adam")
+    assert landed(story) == ["baker", "carol"]
+    assert story.worker("adam").work is Work.NEEDS_REVIEW
+    story.llmc("accept", "adam")
+    assert landed(story) == ["baker", "carol", "adam"]
+
+
+def test_what_has_landed_already_cannot_be_dropped(story: Story) -> None:
+    ready(story, "adam")
+    ready(story, "baker")
+    killed_at(story, Moment.ACCEPT_LANDED, "accept", "adam", "baker")
+    assert "adam's work has landed already" in story.llmc("train", "drop", "adam", code=1).err
+    ready(story, "carol")
+    story.llmc("accept", "carol", "baker")
+    assert landed(story) == ["adam", "baker", "carol"]
+    ended = {each["worker"]: each["state"] for each in story.json("train")["ended"]}
+    assert ended == dict.fromkeys(FOUR[:3], "landed")
+
+
 def test_a_work_that_a_killed_command_left_in_a_rebase_is_gone_on_with(story: Story) -> None:
     ready(story, "adam")
     ready(story, "baker")

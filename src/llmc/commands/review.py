@@ -10,7 +10,7 @@ from llmc.care.acting import acting_for, catch_up_if_free, finish_checks, newest
 from llmc.commands.shared.known_checks import checks_fail
 from llmc.commands.shared.receipts import notes_of, unless_refused
 from llmc.commands.shared.result import Result
-from llmc.commands.shared.review_document import WorkLook, look_at_work, review_document
+from llmc.commands.shared.review_document import WorkLook, look_at_work, no_work, review_document
 from llmc.commands.shared.review_head import plan_of, review_head
 from llmc.commands.shared.viewers import show_work
 from llmc.core.display import one_line, plain
@@ -40,6 +40,8 @@ def run(app: App, args: Namespace) -> Result:
             worker, tip, notes = bring_up_to_date(site, name)
         # Exactly what is noted here is shown, also if the agent commits in this very moment.
         look = look_at_work(site, worker, since_last=args.since_last)
+        if not look.span[1]:
+            raise no_work(worker)
         shown = show_work(app, site, worker, look.shown, args.interface)
         if not args.peek:
             worker = _note_review(site, name, look)

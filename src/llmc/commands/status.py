@@ -83,6 +83,7 @@ def status_document(root: Root) -> dict[str, Any]:
         "patrol": {key: patrol.get(key) for key in ("last_run_unix", "took_secs", "repaired", "counts", "runs")},
         "landings": [_landing(each) for each in read_landings(root.landings, root.landing_lock)],
         "train": read_train(root.train_mark),
+        "machines": [],  # every worker runs on this one
         "workers": workers,
         **_tasks(read_tasks(root.tasks_mark), workers),
     }
@@ -131,6 +132,7 @@ def _worker(worker: dict[str, Any], live: set[str] | None, attention: Assessment
     shown["status"] = _status_of(worker["work"], session, worker.get("start_dialog") or "")
     shown["task"] = worker.get("task") or None
     shown["last_words"] = worker.get("last_words") or None
+    shown["machine"] = shown["usage"] = None  # what nobody knows yet is there all the same for scripts
     shown["attention"] = _attention(attention, session, now)
     return shown
 

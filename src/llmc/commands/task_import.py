@@ -10,7 +10,7 @@ from llmc.app import App
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.task_fields import check_names
 from llmc.commands.shared.task_words import how_it_goes_on, table_of, task_data, task_views
-from llmc.commands.shared.text_input import text_from
+from llmc.commands.shared.text_input import plan_text
 from llmc.core.delivery.texts import check_text
 from llmc.core.display import counted
 from llmc.core.tasks.plan_file import PlannedTask, after_ids, as_task, read_plan
@@ -21,7 +21,7 @@ from llmc.site import Site
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    plan = read_plan(text_from(None, args.file, environ=app.environ), os.path.basename(args.file))
+    plan = read_plan(plan_text(args.file), os.path.basename(args.file))
     _check(site, plan)
     known = site.ledger.tasks.named(each for task in plan for each in task.after)
     now = site.now()
@@ -39,7 +39,8 @@ def run(app: App, args: Namespace) -> Result:
 def _check(site: Site, plan: Sequence[PlannedTask]) -> None:
     for task in plan:
         try:
-            check_text(task.text)
+            for text in (task.title, task.text):
+                check_text(text)
             check_names(site, [task.worker], [task.agent])
         except LlmcError as wrong:
-            raise LlmcError(f"task {task.title!r}: {wrong.what}", f"{wrong.hint}; nothing was queued") from None
+            raise type(wrong)(f"task {task.title!r}: {wrong.what}", f"{wrong.hint}; nothing was queued") from None

@@ -8,12 +8,17 @@ from llmc.app import App
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.task_words import all_views, counts_of, how_it_goes_on, table_of, task_data
 
+MOST_SHOWN = 500
+"""More lines than anybody reads; `--json` has all of them."""
+
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     views = all_views(site, ended=args.all)
-    data = {"schema": 1, "tasks": [task_data(view) for view in views]}
+    data = {"schema": 1, "tasks": [task_data(view) for view in views]} if args.json else None
     if not views:
         return Result("no tasks wait: `llmc task add ...` queues one", data)
-    table = table_of(views, app.console.columns)
-    return Result("\n".join([*table, f"{counts_of(views)}{how_it_goes_on(site, views)}"]), data)
+    table = table_of(views[:MOST_SHOWN], app.console.columns)
+    more = len(views) - len(table)
+    rest = [f"... and {more} more: `llmc task list --json` has them"] if more else []
+    return Result("\n".join([*table, *rest, f"{counts_of(views)}{how_it_goes_on(site, views)}"]), data)

@@ -6,19 +6,22 @@ import json
 from argparse import Namespace
 
 from llmc.app import App
+from llmc.care.acting import acting_for
 from llmc.care.train_entries import unattended
 from llmc.commands.shared.result import Result
 from llmc.core.display import age, counted, plain
 from llmc.core.tasks.train import TrainEntry
 from llmc.daemon.process import running_daemon
 from llmc.errors import InvalidUsageError, LlmcError
-from llmc.host.locks import is_held
+from llmc.host.locks import FileLock, is_held
 from llmc.host.watch import open_watch, wait_for_change
+from llmc.perform.accept import call_off
 from llmc.site import Site
 from llmc.store.train import told
 
 ENDED_SHOWN = 10
 WATCH_SECS = 2.0
+DROPPED = "taken out by `llmc train drop`"
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -36,13 +39,30 @@ def run(app: App, args: Namespace) -> Result:
 
 def _drop(site: Site, name: str) -> Result:
     site.worker(name)
-    train = site.ledger.tasks.train
-    # What a runner that was killed was about to land, nobody lands now.
-    if train.take_out(name, "taken out by `llmc train drop`", landing_too=is_held(site.root.train_lock) is None):
+    train, runs = site.ledger.tasks.train, FileLock(site.root.train_lock, name="the merge train")
+    if runs.try_acquire():  # what a runner that was killed was about to land, nobody lands now
+        try:
+            _call_off_landing(site, name)
+            out = train.take_out(name, DROPPED, landing_too=True)
+        finally:
+            runs.release()
+    else:
+        out = train.take_out(name, DROPPED)
+    if out:
         return Result(f"{name}: out of the train; its work waits for review as before", {"worker": name})
     if train.has(name):
         raise LlmcError(f"{name}'s work is landing right now", "`llmc undo --landing TASK` takes a landing back")
     raise LlmcError(f"{name} is not in the train", "`llmc train` shows who is")
+
+
+def _call_off_landing(site: Site, name: str) -> None:
+    """Else whoever looks after the worker next would go on with it."""
+    if not site.ledger.tasks.train.has(name):
+        return
+    with acting_for(site, name) as worker:
+        if not call_off(site, worker, DROPPED):
+            hint = f"`llmc undo --landing {worker.task or 'TASK'}` takes a landing back"
+            raise LlmcError(f"{name}'s work has landed already", hint)
 
 
 def _answer(site: Site) -> Result:

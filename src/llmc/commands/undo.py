@@ -20,9 +20,9 @@ from llmc.daemon.process import running_daemon
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.backup import list_backups, make_backup, restore_backup, same_content
 from llmc.git.backup_record import Backup
-from llmc.git.history import subjects_of
+from llmc.git.history import is_ancestor, subjects_of
 from llmc.host.faults import Moment, reached
-from llmc.observe.branches import work_ahead
+from llmc.observe.branches import upstream_tip, work_ahead
 from llmc.perform.worktrees import make_it_ours
 from llmc.site import Site
 
@@ -66,11 +66,21 @@ def run(app: App, args: Namespace) -> Result:
         restore_backup(site.git, worker.worktree_path, replace(backup, branch=worker.branch))
         reached(Moment.UNDO_RESTORED)
         site.ledger.note(name, site.now(), DONE, f"restored {backup.ref}")
+        found = work_ahead(site, worker)
         if backup.task:
-            found = work_ahead(site, worker)
             site.ledger.apply(name, ev.WorkRestored(site.now(), backup.task, found, backup.task_id))
         catch_up(site, name)
-    return Result(f"{name}: restored {backup.ref}{foreign}", _data(backup))
+    landed = "" if found is not None else _note_of_landed(site, backup)
+    return Result(f"{name}: restored {backup.ref}{foreign}{landed}", _data(backup))
+
+
+def _note_of_landed(site: Site, backup: Backup) -> str:
+    """Work that the branch has, or had until it was taken back, is not offered for review again."""
+    tip, branch = upstream_tip(site), site.config.repo.branch
+    if tip is None or is_ancestor(site.git, site.root.path, backup.head_sha, tip):
+        return ""
+    again = f"; `llmc task retry {backup.task_id}` does it again" if backup.task_id else ""
+    return f"\nnote: {branch} has had this work before, so nothing of it waits for review{again}"
 
 
 def _take_back(app: App, site: Site, args: Namespace) -> Result:

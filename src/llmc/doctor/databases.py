@@ -34,6 +34,8 @@ def read_database(path: Path, version: int, query: str) -> Answer[list[tuple[Any
 
 
 def file_trouble(path: Path) -> str:
+    if path.is_symlink():
+        return "it is a link"
     if not path.is_file():
         return "it is not a file"
     return "" if os.access(path, os.R_OK) else "you may not read it"

@@ -17,7 +17,7 @@ from llmc.core.landing.plan import (
     plan_accept,
 )
 from llmc.core.lifecycle import events as ev
-from llmc.core.lifecycle.effects import MergeWork
+from llmc.core.lifecycle.effects import MergeWork, from_step
 from llmc.core.tasks.checks import CheckResult
 from llmc.errors import LlmcError
 from llmc.git.backup import backup_commit
@@ -78,6 +78,22 @@ def _merge_alone(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> e
     made, plan = _merge(site, worker, wanted)
     message = next(each.message for each in plan.steps if isinstance(each, MakeCommit))
     return _merged(site, step, made, wanted, reviewed=plan.reviewed, message=message.rstrip("\n") + "\n")
+
+
+def call_off(site: Site, worker: Worker, why: str) -> bool:
+    """Nobody goes on with a merge that was cut short. False when its work is on the branch already.
+
+    The caller acts for the worker.
+    """
+    step = next((each for each in worker.pending if isinstance(from_step(each), MergeWork)), None)
+    if step is None:
+        return True
+    with _one_at_a_time(site):
+        settle_landings(site)  # a git may have outlived whoever had started it
+        if step.begun and _landed_before(site, worker) is not None:
+            return False
+        site.ledger.apply(worker.name, ev.MergeRefused(site.now(), step.id, why))
+    return True
 
 
 def _merged(site: Site, step: Step, sha: str, wanted: MergeWork, *, reviewed: bool, message: str = "") -> ev.WorkMerged:
@@ -244,6 +260,8 @@ def _carry_out(site: Site, worker: Worker, plan: AcceptPlan, commits: tuple[Comm
             case Validate() if step.commands:
                 _validate(site, worker, step, made, commits[-1].sha)
             case MoveBranch():
+                if worker.task:
+                    site.ledger.tasks.database.require_usable()  # what has landed must be kept there
                 source, ref, names = site.config.repo.source, _commit_ref(worker), (worker.name,)
                 land(site, Order(source, site.root.path, step.branch, step.expected, made, ref, names, title))
                 reached(Moment.ACCEPT_LANDED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from llmc.core.display import some
 from llmc.core.tasks.checks import CheckResult, TreeVerdict, shortened, verdict_of
@@ -19,6 +20,7 @@ from llmc.perform.start import LeftToTheNextError
 from llmc.site import Site
 from llmc.store.check_files import WorkChecks, write_note
 from llmc.store.check_results import keep_result, read_results
+from llmc.store.task_database import TasksFullError
 from llmc.store.tasks import TaskEvent
 
 LOOK_EVERY_SECS = 0.1
@@ -121,8 +123,20 @@ def _run(site: Site, place: Place, commit: str, tree: str, command: str) -> Chec
     if problem:
         put_back(site, place.name, commit)
     result = CheckResult(tree, command, not problem, output, secs, site.now(), problem)
-    keep_result(site.ledger.tasks.database, result)
+    result = _kept(site, place, commit, result)
     reached(Moment.ACCEPT_CHECK_KEPT)
+    return result
+
+
+def _kept(site: Site, place: Place, commit: str, result: CheckResult) -> CheckResult:
+    """If there is room for it as soon as its files are gone, the command has filled the disk: then it is no pass."""
+    database = site.ledger.tasks.database
+    try:
+        keep_result(database, result)
+    except TasksFullError:
+        put_back(site, place.name, commit)
+        result = replace(result, passed=False, problem=result.problem or "filled the disk")
+        keep_result(database, result)
     return result
 
 

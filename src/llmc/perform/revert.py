@@ -37,6 +37,7 @@ def take_back_landing(site: Site, task: Task) -> str:
         )
     with FileLock(site.root.landing_lock, name=LANDING, timeout=WAIT_SECS):
         settle_landings(site)
+        site.ledger.tasks.database.require_usable()
         made = _taken_back(site, task, task.landed_sha)
     reached(Moment.REVERT_LANDED)
     why = f"taken back by {made[:12]}"
@@ -58,7 +59,7 @@ def _try(site: Site, task: Task, landed: str) -> str:
     tip = same_or_fetched(git, repo.source, root, repo.branch)
     if resolve(git, root, landed) is None or not is_ancestor(git, root, landed, tip):
         raise NotTakenBackError(f"{repo.branch} does not have {landed[:12]}, the work of {task.id}", "look at its log")
-    before = _taken_back_before(site, task, tip)
+    before = _taken_back_before(site, task, landed, tip)
     if before is not None:
         return before
     merged = merge_from(git, root, landed, tip, f"{landed}~1")
@@ -92,10 +93,18 @@ def _revert_commit(site: Site, task: Task, landed: str, tip: str, tree: str) -> 
     return made
 
 
-def _taken_back_before(site: Site, task: Task, tip: str) -> str | None:
-    """By a try that was cut short before it could say so."""
-    made = resolve(site.git, site.root.path, _ref(task))
-    return made if made is not None and is_ancestor(site.git, site.root.path, made, tip) else None
+def _taken_back_before(site: Site, task: Task, landed: str, tip: str) -> str | None:
+    """By a try that was cut short before it could say so. An agent can move the ref, and it may be of an earlier
+    landing of the task: only what takes this very landing back is taken for it."""
+    git, root = site.git, site.root.path
+    made = resolve(git, root, _ref(task))
+    if made is None or not is_ancestor(git, root, made, tip):
+        return None
+    onto, tree = git.objects(root, f"{made}~1^{{commit}}", f"{made}^{{tree}}")
+    if onto is None or not is_ancestor(git, root, landed, onto):
+        return None
+    merged = merge_from(git, root, landed, onto, f"{landed}~1")
+    return made if not merged.clashes and merged.tree == tree else None
 
 
 def _ref(task: Task) -> str:

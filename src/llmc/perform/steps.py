@@ -28,6 +28,7 @@ from llmc.host.files import DiskError
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
 from llmc.perform.notices import tell
 from llmc.site import Site
+from llmc.store.task_database import TasksUnusableError
 
 CANCELLING = (ev.StopAsked, ev.ResetAsked, ev.RemovalAsked)
 """What a user asks in place of whatever was under way; everything else comes after it."""
@@ -69,17 +70,18 @@ def decide_and_run(site: Site, name: str, event: ev.Event, tip: str | None = Non
     _may_end_here(event)
     try:
         settled = settle(site, name, tip)
-    except DiskError as unkept:
+    except (DiskError, TasksUnusableError) as unkept:
         settled = _left_in_the_record(decision, unkept)
     settled.decisions.insert(0, decision)
     return settled
 
 
-def _left_in_the_record(decision: Decision, unkept: DiskError) -> Settled:
+def _left_in_the_record(decision: Decision, unkept: LlmcError) -> Settled:
     """What was decided is not undone by a disk that refuses the rest: whoever comes next goes on with it."""
     text = next((e for step in decision.worker.pending if isinstance(e := from_step(step), Deliver)), None)
     if text is None:
-        raise DiskError(unkept.what, "make that right: what you asked for is in the record and goes on") from unkept
+        hint = "make that right: what you asked for is in the record and goes on"
+        raise type(unkept)(unkept.what, f"{hint}; `llmc doctor` tells more") from unkept
     settled = Settled(None)
     _end_with_receipt(settled, text, unkept)
     return settled

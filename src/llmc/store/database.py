@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -49,7 +50,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
         """None when there is nothing yet. Changes nothing, and works where nothing can be written."""
-        if not self.path.exists():
+        if not _is_there(self.path):
             yield None
             return
         with ExitStack() as stack:
@@ -144,9 +145,15 @@ class Database:
         return connection
 
 
+def _is_there(path: Path) -> bool:
+    """Links are not followed and pipes not read: whoever writes next sets them aside."""
+    status = _status(path)
+    return status is not None and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode))
+
+
 def _status(path: Path) -> os.stat_result | None:
     try:
-        return path.stat()
+        return path.lstat()
     except FileNotFoundError:
         return None
 

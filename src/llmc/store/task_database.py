@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,10 @@ class TasksUnusableError(LlmcError):
     """The database of tasks cannot be read or written; nothing was changed."""
 
 
+class TasksFullError(TasksUnusableError):
+    """There is no room for what was to be written."""
+
+
 class TaskDatabase:
     """What SQLite or the disk refuses is said in words."""
 
@@ -58,14 +63,23 @@ class TaskDatabase:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """All of it is kept, or nothing."""
-        with self._in_words(), self._database.writing() as connection:
-            yield connection
+        with self._in_words():
+            _require_file(self.path)
+            with self._database.writing() as connection:
+                yield connection
+
+    def require_usable(self) -> None:
+        """Before something that cannot be taken back, and that has to be kept here then."""
+        with self.writing():
+            pass
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
         """None while there are no tasks yet."""
-        with self._in_words(), self._database.reading() as connection:
-            yield connection
+        with self._in_words():
+            _require_file(self.path)
+            with self._database.reading() as connection:
+                yield connection
 
     def set_aside(self) -> str | None:
         """Under another name, which is returned: only a person who agrees to it does that."""
@@ -80,10 +94,25 @@ class TaskDatabase:
             yield
         except sqlite3.Error as error:
             self.close()
-            raise TasksUnusableError(f"{self.path} cannot be used: {error}", _hint(error)) from error
+            kind = TasksFullError if _is_full(error) else TasksUnusableError
+            raise kind(f"{self.path} cannot be used: {error}", _hint(error)) from error
         except OSError as error:
             self.close()
             raise disk_error(self.path, error) from error
+
+
+def _require_file(path: Path) -> None:
+    """A link leads elsewhere, a pipe to nobody: neither is followed, and no new database begins in their place."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        found = "a link" if stat.S_ISLNK(mode) else "a directory" if stat.S_ISDIR(mode) else "not a file"
+        raise TasksUnusableError(
+            f"{path} cannot be used: it is {found}",
+            "put the file itself there, or `llmc doctor --repair` sets that aside and begins a new one",
+        )
 
 
 def _hint(error: sqlite3.Error) -> str:
@@ -91,6 +120,10 @@ def _hint(error: sqlite3.Error) -> str:
         return "`llmc doctor --repair` sets it aside and begins a new one"
     if "locked" in str(error):
         return "another program holds it: end that, then try again; nothing was changed"
-    if "full" in str(error) or "disk I/O" in str(error):
+    if _is_full(error):
         return "make room on the disk, then try again; nothing was changed"
     return "run `llmc doctor`; nothing was changed"
+
+
+def _is_full(error: sqlite3.Error) -> bool:
+    return "full" in str(error) or "disk I/O" in str(error)

@@ -44,12 +44,16 @@ def look_at_work(site: Site, worker: Worker, *, since_last: bool = False) -> Wor
     span = work_span(site, worker)
     if span is None:
         if since_last:
-            raise LlmcError(f"{worker.name} has no work to review", f"`llmc explain {worker.name}` tells what it is at")
+            raise no_work(worker)
         return WorkLook(("", ""), "", ("", ""), record, {})
     tree = require_object(git, root, span[1], "tree")
     fates = what_became(git, root, (*record.earlier, *record.open), span)
     since, expected = _last_seen(site, worker, record, span) if since_last else ("", span[0])
     return WorkLook(span, tree, (expected, span[1]), record, fates, since)
+
+
+def no_work(worker: Worker) -> LlmcError:
+    return LlmcError(f"{worker.name} has no work to review", f"`llmc explain {worker.name}` tells what it is at")
 
 
 def _last_seen(site: Site, worker: Worker, record: ReviewRecord, span: Span) -> tuple[str, str]:

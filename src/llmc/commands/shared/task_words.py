@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from llmc.care.queue import next_assignment
@@ -33,11 +32,10 @@ def task_views(site: Site, tasks: Iterable[Task], queued: list[Task] | None = No
     views = []
     for task in tasks:
         view = view_of(task, holders.get(task.id), in_train=task.id in in_train)
-        if task.id in plan.waiting:
-            view = replace(view, reason=plan.waiting[task.id])
-        elif task.id in next_to:
-            view = replace(view, reason=view.reason or f"{next_to[task.id]} is free for it")
-        views.append(view)
+        why = plan.waiting.get(task.id, view.reason)
+        if not why and task.id in next_to:
+            why = f"{next_to[task.id]} is free for it"
+        views.append(view if why == view.reason else TaskView(task, view.state, view.worker, why))
     return views
 
 

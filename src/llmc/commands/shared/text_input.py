@@ -38,6 +38,12 @@ def text_from(words: str | None, file: str | None, *, environ: Mapping[str, str]
     return text
 
 
+def plan_text(file: str) -> str:
+    """All of a plan, however long, with the line ends of any system. Its texts are checked one by one."""
+    text = _decode(sys.stdin.buffer.read(), "standard input") if file == "-" else _from_file(file, -1)
+    return text.replace("\r\n", "\n")
+
+
 def task_text(environ: Mapping[str, str], templates: str, args: Namespace, words: str | None, file: str | None) -> str:
     """The text of a task: given once, in one of the ways there are. `templates` is the directory of these."""
     given = [text for text in (args.source, words, file, args.template) if text is not None]
@@ -50,12 +56,12 @@ def task_text(environ: Mapping[str, str], templates: str, args: Namespace, words
     return text_from(args.source or words, file, environ=environ)
 
 
-def _from_file(file: str) -> str:
+def _from_file(file: str, most: int = MAX_BYTES + 1) -> str:
     path = Path(os.path.expanduser(file))
     if not path.is_file():
         raise LlmcError(f"there is no file {file}", "check the path")
     with path.open("rb") as content:
-        return _decode(content.read(MAX_BYTES + 1), file)
+        return _decode(content.read(most), file)
 
 
 def _decode(raw: bytes, where: str) -> str:

@@ -62,7 +62,7 @@ def worker_card(worker: dict[str, Any], document: dict[str, Any], *, in_train: b
         "key": f"worker/{worker['name']}",
         "kind": "worker",
         "column": _column_of(worker, in_train=in_train),
-        "title": one_line(worker["current_prompt"] or "", TITLE_WIDTH),
+        "title": one_line((worker["current_prompt"] or "").strip().partition("\n")[0], TITLE_WIDTH),
         "worker": worker["name"],
         "task": worker.get("task"),
         "agent": worker["agent"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from llmc.core.display import one_line
@@ -195,7 +195,8 @@ def _refuse_doubles(planned: Sequence[PlannedTask], name: str) -> None:
 def after_ids(planned: Sequence[PlannedTask], known: Collection[str], first: int) -> list[tuple[str, ...]]:
     """What each comes after, by id, when the first of them is numbered `first`. `known`: tasks that are there."""
     ids = {each.title: f"t{number}" for number, each in enumerate(planned, first)}  # as `_read` has cut them
-    found = [tuple(dict.fromkeys(_id_of(each, title, ids, known) for title in each.after)) for each in planned]
+    spaced = {_spaced(title): task_id for title, task_id in ids.items()}
+    found = [tuple(dict.fromkeys(_ids_of(each, spaced, known))) for each in planned]
     titles = {task_id: title for title, task_id in ids.items()}
     cycle = find_cycle(dict(zip(ids.values(), found, strict=True)))
     if cycle:
@@ -204,14 +205,26 @@ def after_ids(planned: Sequence[PlannedTask], known: Collection[str], first: int
     return found
 
 
-def _id_of(task: PlannedTask, named: str, ids: Mapping[str, str], known: Collection[str]) -> str:
-    title = one_line(named, LONGEST_TITLE)
-    if title in ids:
-        return ids[title]
-    if number_of(named) is not None and named in known:
-        return named
-    hint = "name a title of the plan, or the id of a task that is there; nothing was queued"
-    raise PlanError(f"task {task.title!r} comes after {named!r}, but there is no such task", hint)
+def _ids_of(task: PlannedTask, ids: Mapping[str, str], known: Collection[str]) -> Iterator[str]:
+    """A title may have commas of its own: what is none by itself is read on to the next of them."""
+    rest = task.after
+    while rest:
+        heads = ((many, _id_of(", ".join(rest[:many]), ids, known)) for many in range(1, len(rest) + 1))
+        many, found = next((each for each in heads if each[1]), (0, ""))
+        if not found:
+            hint = "name a title of the plan, or the id of a task that is there; nothing was queued"
+            raise PlanError(f"task {task.title!r} comes after {rest[0]!r}, but there is no such task", hint)
+        yield found
+        rest = rest[many:]
+
+
+def _id_of(named: str, ids: Mapping[str, str], known: Collection[str]) -> str:
+    title = _spaced(one_line(named, LONGEST_TITLE))
+    return ids.get(title, named if number_of(named) is not None and named in known else "")
+
+
+def _spaced(title: str) -> str:
+    return ", ".join(part.strip() for part in title.split(","))
 
 
 def as_task(planned: PlannedTask, after: tuple[str, ...], at: float) -> Task:

@@ -5,6 +5,7 @@ The worker's record alone says who works on a task. What is kept here is everyth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from enum import StrEnum
 
@@ -135,6 +136,10 @@ def title_of(text: str) -> str:
     return one_line(first_line(text), LONGEST_TITLE)
 
 
+_ID = re.compile(r"t([1-9][0-9]{0,14})")
+
+
 def number_of(task_id: str) -> int | None:
-    digits = task_id.removeprefix("t")
-    return int(digits) if task_id.startswith("t") and digits.isascii() and digits.isdecimal() else None
+    """None of what no task can be named: each has one name only, and a number that the database can keep."""
+    found = _ID.fullmatch(task_id)
+    return int(found[1]) if found is not None else None
