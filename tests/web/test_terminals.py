@@ -313,10 +313,9 @@ def test_read_only_lets_nobody_type(story: Story) -> None:
 
 
 def test_a_server_that_is_killed_with_control_gives_the_size_back_when_it_is_started(story: Story) -> None:
-    with serving(story.root) as served:
-        with raw_socket(served, control=True):
-            wait_until(lambda: size_of(story) == (66, 22), PATIENCE_SECS)
-            served.end(signal.SIGKILL)
+    with serving(story.root) as served, raw_socket(served, control=True):
+        wait_until(lambda: size_of(story) == (66, 22), PATIENCE_SECS)
+        served.end(signal.SIGKILL)
     assert size_of(story) == (66, 22)
     with serving(story.root):
         wait_until(lambda: size_of(story) == (80, 24), PATIENCE_SECS)
