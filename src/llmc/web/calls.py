@@ -98,7 +98,8 @@ CALLS = (
         "/events",
         "`llmc events --json`, oldest first",
         lambda given: _said(
-            "events", *([given.get("worker")] if given.get("worker") else []), "-n", str(given.get("lines", 200))
+            *("events", "-n", str(given.get("lines", 200)), "--"),
+            *([given.get("worker")] if given.get("worker") else []),
         ),
         (
             Field("since", "only those after this id", "integer"),
@@ -244,7 +245,7 @@ CALLS = (
         "POST",
         "/train/drop",
         "`llmc train drop W`: takes its work out of the train",
-        lambda given: _said("train", "drop", given.get("worker")),
+        lambda given: _said("train", "--", "drop", given.get("worker")),
         (Field("worker", "whose work", needed=True),),
     ),
     *(
