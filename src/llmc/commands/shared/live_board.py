@@ -30,7 +30,7 @@ LOG = "log"
 STATUS_FILES = frozenset(("status.json",))
 AT_MOST_EVERY_SECS = 0.2
 """A fleet that moves all the time is drawn no more often than this; what happens alone is told at once."""
-SCREENS_EVERY_SECS = 0.5
+SCREENS_EVERY_SECS = 0.75
 """The same where only screens have changed: agents at work change them all the time, and to read it all is dear."""
 AT_LEAST_EVERY_SECS = 10.0
 """The safety net, for what neither a file nor the system tells."""
