@@ -81,6 +81,35 @@ def test_the_pages_come_back_when_the_server_does(browser: Browser, story: Story
         visitor.check()
 
 
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+def test_every_page_fits_a_phone_and_is_reached_by_keys(browser: Browser, story: Story) -> None:
+    story.begin("adam", "baker").up()
+    story.task("adam", f"say {HOSTILE}", f"permit echo {HOSTILE} {'wide' * 60}")
+    with a_server(story.root) as server, a_visitor(browser, server.address, PHONE) as visitor:
+        page = visitor.open("/login")
+        card = page.locator("#column-needs_you .card")
+        expect(card).to_contain_text("<img src=x onerror=alert(1)>")
+        page.keyboard.press("j")
+        expect(card).to_be_focused()
+        page.get_by_label("only who waits").check()
+        expect(page.locator("#column-idle")).to_be_hidden()
+        page.locator("#main").focus()
+        page.keyboard.press("/")
+        page.keyboard.type("nobody is called that")
+        expect(page.locator("#nobody")).to_be_visible()
+        for path in ("", "workers/adam", "workers/adam/review", "tasks", "train", "usage", "events", "doctor", "api"):
+            page.goto(f"{server.url}{path}")
+            expect(page.locator("#live")).to_have_text("live")
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], path
+            assert page.evaluate("document.querySelectorAll('h1').length") == 1, path
+        page.goto(server.url)
+        story.llmc("answer", "adam", "no")
+        expect(page.locator("#column-needs_you .options")).to_have_count(0)
+        visitor.check()
+
+
 def _terminal(visitor: Visitor, path: str) -> Page:
     page = visitor.open("/login")
     page.wait_for_selector("#columns")
