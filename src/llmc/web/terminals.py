@@ -136,7 +136,8 @@ class LiveTerminals:
 
     async def run(self) -> None:
         """Until it is cancelled. A server that was killed may have left a terminal at its viewer's size."""
-        await beside(lambda: give_size_back(self._site.tmux))
+        with suppress(LlmcError):
+            await beside(lambda: give_size_back(self._site.tmux))
         loop = asyncio.get_running_loop()
         fd = self._watch.fileno()
         if fd is not None:
