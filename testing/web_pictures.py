@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from playwright.sync_api import Browser
 
@@ -44,7 +45,7 @@ def web_pictures(place: Path) -> None:
 
 def web_stage(story: Story) -> None:
     """Something in every column that matters."""
-    story.begin("adam", "baker", "charlie", "dora", repo__validate='["test -s README.md"]')
+    story.begin("adam", "baker", "charlie", "dora", repo__validate='["test -s README.md"]', repo__validate_on="review")
     for path, text in SHOP.items():
         Path(story.repository, path).parent.mkdir(exist_ok=True)
         story.commit_upstream(path, text, f"Add {path}")
@@ -72,8 +73,13 @@ def web_stage(story: Story) -> None:
     first = story.json("task", "add", "Document every setting in docs/settings.md", "--worker", "baker")
     story.json("task", "add", "Translate the page of settings", "--after", first["id"])
     story.wait("charlie", Work.NEEDS_REVIEW)
-    story.until(lambda: any(each["asked"] for each in story.json("status")["workers"]))
+    story.until(lambda: _status(story, "adam")["asked"])
+    story.until(lambda: (_status(story, "charlie")["checks"] or {}).get("state") == "passed")
     story.llmc("comment", "charlie", "shop/cart.py:4", "What if count is None? Old carts have none.")
+
+
+def _status(story: Story, worker: str) -> dict[str, Any]:
+    return next(each for each in story.json("status")["workers"] if each["name"] == worker)
 
 
 def _give(story: Story, worker: str, task: str, *steps: str) -> None:

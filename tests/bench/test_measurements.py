@@ -22,6 +22,7 @@ from bench import (
     state_updates,
     train,
     watching,
+    web,
 )
 from bench.__main__ import COMPARED, MEASUREMENTS, main
 from bench.checkout import HERE, Checkout
@@ -41,6 +42,7 @@ TINY = {
     "delivery": lambda: delivery.measure({"1 KiB": 1}),
     "observing": lambda: observing.measure((2,), observing.Pace(0.1, 1, 1.0, turns=1, tries=1)),
     "watching": lambda: watching.measure(count=2, secs=0.2, settled_secs=0.1),
+    "web": lambda: web.measure(workers=5, spinning=2, tries=1, secs=0.5),
 }
 
 

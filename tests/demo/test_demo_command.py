@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -49,9 +51,31 @@ def test_it_ends_with_one_clean_commit_for_each_task(story: Story, tmp_path: Pat
     assert Root(str(place / "llmc")).exists, "it was to be kept"
 
 
+def test_with_web_the_board_is_left_running(story: Story, tmp_path: Path) -> None:
+    said = story.llmc("demo", "--speed", "50", "--keep", "--web").out
+    address = re.search(r"the board is at (http://127\.0\.0\.1:\d+/)#token=([\w-]+)", said)
+    assert address, said
+    asked = Request(f"{address[1]}api/v1/board", headers={"Authorization": f"Bearer {address[2]}"})
+    columns = {each["name"]: each["keys"] for each in json.loads(urlopen(asked, timeout=60).read())["columns"]}
+    assert columns["needs_you"] == ["worker/adam"]
+    assert columns["review"] == ["worker/baker"]
+    assert columns["working"] == ["worker/charlie"]
+
+    (story.place,) = tmp_path.glob("llmc-demo-*")
+    assert "has ended" in story.llmc("web", "--stop").out
+    story.llmc("down", "--force")
+    assert story.processes() == []
+
+
+def test_web_needs_keep(story: Story) -> None:
+    assert "--keep" in story.llmc("demo", "--web", code=2).err
+
+
 def test_it_leaves_nothing_behind(story: Story, tmp_path: Path) -> None:
     said = story.llmc("demo", "--speed", "50").out
     assert "llmc init" in said
+    assert "  llmc ui " in said
+    assert "  llmc web " in said
     assert ("`pipx install .`" in said) == (shutil.which("llmc") is None)
     assert list(tmp_path.glob("llmc-demo-*")) == []
     assert story.processes() == []

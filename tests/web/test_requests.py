@@ -222,6 +222,7 @@ def test_a_refusal_says_what_to_do(served: Served) -> None:
         ("/workers/adam/accept", b'{"tree": "--all"}'),
         ("/workers/adam/comment", b'{"path": "README", "line": true, "text": "x"}'),
         ("/workers/adam/interrupt", b'{"within": -1}'),
+        ("/train/drop", b'{"worker": "--watch"}'),
     ],
 )
 def test_a_body_that_makes_no_sense_is_refused(served: Served, path: str, body: bytes) -> None:
@@ -244,6 +245,12 @@ def test_an_unknown_worker_is_not_there(served: Served, name: str) -> None:
     for path in ("", "/review", "/explain", "/screen"):
         assert served.ask("GET", f"/api/v1/workers/{name}{path}").status == 404, path
     assert served.ask("POST", f"/api/v1/workers/{name}/message", {"text": "x"}).status in (404, 405)
+
+
+def test_no_value_becomes_an_option(served: Served) -> None:
+    """`--follow` and `--watch` would never end."""
+    assert served.ask("GET", "/api/v1/events?worker=--follow").status == 409
+    assert served.ask("GET", "/api/v1/events?lines=x").status == 400
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from llmc.host.processes import is_running
 from llmc.web.addresses import addresses_of, is_loopback
 from llmc.web.code import code_of
-from llmc.web.server import Place
+from llmc.web.server import ServingPlace
 from testing.roots import add_worker, make_repository, make_root
 from testing.served import serving, start_serving
 from testing.story import LLMC
@@ -177,7 +177,7 @@ def test_a_usual_port_need_not_be_named():
 def test_what_is_this_machine_alone():
     assert [host for host in ("127.0.0.1", "::1", "localhost", "127.9.9.9") if not is_loopback(host)] == []
     assert [host for host in ("0.0.0.0", "::", "10.0.0.1", "localhost.example") if is_loopback(host)] == []
-    assert Place("::1", 0).url(80) == "http://[::1]/"
+    assert ServingPlace("::1", 0).url(80) == "http://[::1]/"
 
 
 def test_the_code_is_a_square_with_a_margin():

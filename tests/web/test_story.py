@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from testing.browser import DESKTOP, PATIENCE_MS, PHONE, Visitor, a_browser, a_server, a_visitor
+from testing.browser import DESKTOP, PHONE, Visitor, a_browser, a_server, a_visitor
+from testing.browser_steps import (
+    accept,
+    answer_from_card,
+    give_task,
+    look_at_what_changed,
+    look_at_worker,
+    send_back_with_two_comments,
+)
 from testing.story import Story
 
-expect.set_options(timeout=PATIENCE_MS)
 TASK = """\
 Let the greeter part from people
 demo:say I look around first.
@@ -48,78 +54,15 @@ def test_the_story_from_a_new_task_to_the_commit(browser: Browser, story: Story,
     with a_server(story.root) as server, a_visitor(browser, server.address, viewport) as visitor:
         page = visitor.open("/login")
         expect(page).to_have_url(server.url)
-        _gives_a_task(page)
-        _answers_from_the_card(page)
-        _sees_the_terminal(page)
-        _sends_it_back_with_two_comments(page)
-        _sees_what_has_changed_since(page)
-        _accepts(page)
+        give_task(page, TASK)
+        answer_from_card(page, "ls -l", "Yes")
+        look_at_worker(page, "adam", "I look around first.")
+        send_back_with_two_comments(page, "greeter.py", REWORK)
+        look_at_what_changed(page, "greeter.py", '"Goodbye"')
+        accept(page, "adam")
         visitor.check()
     story.until(lambda: story.subjects()[-1:] == ["Say goodbye"])
     assert 'goodbye = "Goodbye"' in story.git("show", "main:greeter.py")
-
-
-def _gives_a_task(page: Page) -> None:
-    page.get_by_role("button", name="New task").click()
-    page.get_by_label("What is to be done").fill(TASK)
-    page.get_by_role("button", name="Queue it").click()
-    expect(page.locator("#notices")).to_contain_text("t1")
-    expect(page.locator("#column-needs_you .card")).to_contain_text("Let the greeter part from people")
-
-
-def _answers_from_the_card(page: Page) -> None:
-    card = page.locator("#column-needs_you .card")
-    expect(card).to_contain_text("ls -l")
-    expect(page).to_have_title(re.compile(r"^\(1\) "))
-    card.get_by_role("button", name="Yes").first.click()
-    expect(page.locator("#notices")).to_contain_text("adam was answered")
-    expect(page.locator("#column-review .card")).to_contain_text("adam")
-
-
-def _sees_the_terminal(page: Page) -> None:
-    page.locator("#column-review").get_by_role("link", name="adam", exact=True).click()
-    expect(page.locator("#terminal .xterm-rows")).to_contain_text("I look around first.")
-    expect(page.locator("#timeline")).to_contain_text("hook.permission")
-    page.locator("#explain summary").click()
-    expect(page.locator("#explained")).to_contain_text("What comes next")
-    page.get_by_role("link", name="Review").click()
-
-
-def _sends_it_back_with_two_comments(page: Page) -> None:
-    _comments(page, 2, "Spell it out.")
-    page.get_by_role("button", name="Comment on greeter.py line 1").click()
-    page.get_by_role("button", name="Cancel").click()
-    page.get_by_role("button", name="Comment on greeter.py line 3").click(modifiers=["Shift"])
-    expect(page.locator("#comment-form .place")).to_have_text("greeter.py:1-3")
-    page.locator("#comment-form textarea").fill("Sort these.")
-    page.get_by_role("button", name="Comment", exact=True).click()
-    expect(page.locator(".talk .comment")).to_have_count(2)
-    page.locator("#reject-text").fill(REWORK)
-    page.get_by_role("button", name="Send back").click()
-    expect(page.locator("#notices")).to_contain_text("delivered")
-
-
-def _comments(page: Page, line: int, words: str) -> None:
-    page.get_by_role("button", name=f"Comment on greeter.py line {line}").click()
-    page.locator("#comment-form textarea").fill(words)
-    page.get_by_role("button", name="Comment", exact=True).click()
-    expect(page.locator(".files .comment.open").first).to_contain_text(words)
-
-
-def _sees_what_has_changed_since(page: Page) -> None:
-    page.get_by_role("button", name="Show it").last.click()
-    expect(page.locator(".files")).to_contain_text('"Goodbye"')
-    page.get_by_role("link", name="Since last round").click()
-    expect(page.locator(".since-words")).to_contain_text("round 1")
-    expect(page.locator(".diff .added")).to_have_count(1)
-    expect(page.locator(".talk")).to_contain_text("lines changed")
-    expect(page.locator(".talk")).to_contain_text("Please spell it out.")
-
-
-def _accepts(page: Page) -> None:
-    page.get_by_role("button", name="Accept tree").click()
-    expect(page.locator("#notices")).to_contain_text("accepted")
-    expect(page.locator("#column-idle .card")).to_contain_text("adam")
 
 
 def test_the_pages_come_back_when_the_server_does(browser: Browser, story: Story) -> None:
@@ -130,12 +73,40 @@ def test_the_pages_come_back_when_the_server_does(browser: Browser, story: Story
         expect(page.locator("#live")).to_have_text("live")
         server.end(signal.SIGKILL)
         expect(page.locator("#live")).to_have_text("reconnecting")
-        story.task("adam", "permit ls")
+        story.task("adam", "permit ls", "write a b", "commit Add a")
         server.start()
         expect(page.locator("#live")).to_have_text("live")
+        page.locator("#column-needs_you .card").get_by_role("button", name="Yes").click()
+        expect(page.locator("#column-review .card")).to_contain_text("adam")
+        visitor.check()
+
+
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+def test_every_page_fits_a_phone_and_is_reached_by_keys(browser: Browser, story: Story) -> None:
+    story.begin("adam", "baker").up()
+    story.task("adam", f"say {HOSTILE}", f"permit echo {HOSTILE} {'wide' * 60}")
+    with a_server(story.root) as server, a_visitor(browser, server.address, PHONE) as visitor:
+        page = visitor.open("/login")
         card = page.locator("#column-needs_you .card")
-        card.get_by_role("button", name="No").click()
-        expect(page.locator("#column-needs_you .card")).to_have_count(0)
+        expect(card).to_contain_text("<img src=x onerror=alert(1)>")
+        page.keyboard.press("j")
+        expect(card).to_be_focused()
+        page.get_by_label("only who waits").check()
+        expect(page.locator("#column-idle")).to_be_hidden()
+        page.locator("#main").focus()
+        page.keyboard.press("/")
+        page.keyboard.type("nobody is called that")
+        expect(page.locator("#nobody")).to_be_visible()
+        for path in ("", "workers/adam", "workers/adam/review", "tasks", "train", "usage", "events", "doctor", "api"):
+            page.goto(f"{server.url}{path}")
+            expect(page.locator("#live")).to_have_text("live")
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], path
+            assert page.evaluate("document.querySelectorAll('h1').length") == 1, path
+        page.goto(server.url)
+        story.llmc("answer", "adam", "no")
+        expect(page.locator("#column-needs_you .options")).to_have_count(0)
         visitor.check()
 
 

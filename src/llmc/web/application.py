@@ -23,7 +23,7 @@ from llmc.web.login_routes import login_routes
 from llmc.web.pages import page_routes
 from llmc.web.state import WebState
 from llmc.web.terminal_socket import terminal
-from llmc.web.terminals import Terminals
+from llmc.web.terminals import LiveTerminals
 
 FIRST_BOARD_SECS = 10.0
 
@@ -45,7 +45,7 @@ def make_application(state: WebState, addresses: Addresses) -> Starlette:
         lifespan=_alive,
     )
     app.state.web = state
-    app.state.terminals = Terminals(state.site)
+    app.state.terminals = LiveTerminals(state.site)
     return app
 
 

@@ -9,7 +9,7 @@ from llmc.values import Value
 from llmc.web.fields import Field, Given
 
 
-class Words(Value):
+class CommandWords(Value):
     """Of a command, without `--json`."""
 
     argv: tuple[str, ...]
@@ -22,7 +22,7 @@ class Call(Value):
     method: str
     path: str
     summary: str
-    words: Callable[[Given], Words] | None = None
+    words: Callable[[Given], CommandWords] | None = None
     """None: it is answered by the server itself."""
     fields: tuple[Field, ...] = ()
     """Of the body, or of the query of a GET."""
@@ -30,8 +30,8 @@ class Call(Value):
     """What is answered of the command's document."""
 
 
-def _said(*argv: str, stdin: str = "") -> Words:
-    return Words(argv, stdin)
+def _said(*argv: str, stdin: str = "") -> CommandWords:
+    return CommandWords(argv, stdin)
 
 
 def _text_of(given: Given) -> tuple[str, ...]:
@@ -61,11 +61,11 @@ def _later(events: Any, given: Given) -> Any:  # noqa: ANN401 - the command's do
     return [event for event in events if event["id"] > given.get("since", 0)]
 
 
-def _on_worker(verb: str, *more: str) -> Callable[[Given], Words]:
+def _on_worker(verb: str, *more: str) -> Callable[[Given], CommandWords]:
     return lambda given: _said(verb, given.worker, *more)
 
 
-def _on_task(verb: str) -> Callable[[Given], Words]:
+def _on_task(verb: str) -> Callable[[Given], CommandWords]:
     return lambda given: _said("task", verb, given.task)
 
 
@@ -98,7 +98,8 @@ CALLS = (
         "/events",
         "`llmc events --json`, oldest first",
         lambda given: _said(
-            "events", *([given.get("worker")] if given.get("worker") else []), "-n", str(given.get("lines", 200))
+            *("events", "-n", str(given.get("lines", 200)), "--"),
+            *([given.get("worker")] if given.get("worker") else []),
         ),
         (
             Field("since", "only those after this id", "integer"),
@@ -244,7 +245,7 @@ CALLS = (
         "POST",
         "/train/drop",
         "`llmc train drop W`: takes its work out of the train",
-        lambda given: _said("train", "drop", given.get("worker")),
+        lambda given: _said("train", "--", "drop", given.get("worker")),
         (Field("worker", "whose work", needed=True),),
     ),
     *(

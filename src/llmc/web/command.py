@@ -41,13 +41,13 @@ def run(app: App, args: Namespace) -> Result:
     if args.stop:
         return _stop(root)
     site = app.site()
-    from llmc.web.server import Place  # uvicorn takes longer to load than most commands to run
+    from llmc.web.server import ServingPlace  # uvicorn takes longer to load than most commands to run
 
     settings = site.config.web
     port = settings.port if args.port is None else args.port
     if not 0 <= port <= 65535:
         raise LlmcError(f"{port} is not a port", "it must be a number from 1 to 65535")
-    place = Place(args.host or settings.host, port, _path(args.cert), _path(args.key), args.insecure)
+    place = ServingPlace(args.host or settings.host, port, _path(args.cert), _path(args.key), args.insecure)
     place.check()
     refuse_second_web(root)
     return _detached(app, root, args) if args.detach else _foreground(app, site, args, place)
@@ -66,10 +66,10 @@ def _foreground(app: App, site: Site, args: Namespace, place: object) -> Result:
     from llmc.web.addresses import addresses_of
     from llmc.web.application import make_application
     from llmc.web.logins import Logins
-    from llmc.web.server import Place, listen, serve
+    from llmc.web.server import ServingPlace, listen, serve
     from llmc.web.state import WebState
 
-    assert isinstance(place, Place)
+    assert isinstance(place, ServingPlace)
     root = site.root
     with web_lock(root):
         kept = kept_for_next(root)

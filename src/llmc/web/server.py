@@ -24,7 +24,7 @@ DOCUMENTATION_ADDRESS = "192.0.2.1"
 """Nothing is sent there: the system only says from which of its addresses it would be."""
 
 
-class Place(Value):
+class ServingPlace(Value):
     """Where to serve. Without a certificate only on this machine, unless that was said to be wanted."""
 
     host: str
@@ -56,7 +56,7 @@ class Place(Value):
         return f"{self.scheme}://{in_brackets(host)}{shown}/"
 
 
-def listen(place: Place, rather: int) -> socket.socket:
+def listen(place: ServingPlace, rather: int) -> socket.socket:
     """Bound, with its port. `rather` is the one to take when none was asked for, if it is free."""
     if not place.port and rather:
         try:
@@ -86,7 +86,7 @@ def _own_address() -> str:
             return "127.0.0.1"
 
 
-def serve(app: Any, state: WebState, bound: socket.socket, place: Place) -> None:  # noqa: ANN401 - an ASGI application
+def serve(app: Any, state: WebState, bound: socket.socket, place: ServingPlace) -> None:  # noqa: ANN401 - an ASGI application
     """Until it is told to end."""
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(

@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from llmc.errors import LlmcError
 from llmc.tmux.from_afar import press_key, type_bytes
 from llmc.web.state import WebState, Who, beside
-from llmc.web.terminals import Screen, Terminals, Viewer
+from llmc.web.terminals import LiveTerminals, Viewer, WatchedScreen
 
 SECRET_WITHIN_SECS = 10.0
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -51,10 +51,10 @@ class _Session:
     def __init__(self, socket: WebSocket, state: WebState, worker: str) -> None:
         self._socket = socket
         self._state = state
-        self._terminals: Terminals = socket.app.state.terminals
+        self._terminals: LiveTerminals = socket.app.state.terminals
         who: Who = socket.scope["llmc.who"]
         self._viewer = Viewer(who)
-        self._screen: Screen = self._terminals.add(worker, self._viewer)
+        self._screen: WatchedScreen = self._terminals.add(worker, self._viewer)
 
     async def run(self) -> None:
         if self._socket.query_params.get("control") == "1":

@@ -52,7 +52,7 @@ class Viewer:
         return facts
 
 
-class Screen:
+class WatchedScreen:
     """The terminal of one worker, for all who look at it."""
 
     def __init__(self, worker: str) -> None:
@@ -124,19 +124,20 @@ class Screen:
         return whole(frame, tuple(self._above)) if drawn is None else drawn
 
 
-class Terminals:
+class LiveTerminals:
     """All that are looked at."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._watch = open_watch()
         self._news = asyncio.Event()
-        self._screens: dict[str, Screen] = {}
+        self._screens: dict[str, WatchedScreen] = {}
         self._dirty: set[str] = set()
 
     async def run(self) -> None:
         """Until it is cancelled. A server that was killed may have left a terminal at its viewer's size."""
-        await beside(lambda: give_size_back(self._site.tmux))
+        with suppress(LlmcError):
+            await beside(lambda: give_size_back(self._site.tmux))
         loop = asyncio.get_running_loop()
         fd = self._watch.fileno()
         if fd is not None:
@@ -169,8 +170,8 @@ class Terminals:
 
     # --- who looks --------------------------------------------------------------------------------------
 
-    def add(self, worker: str, viewer: Viewer) -> Screen:
-        screen = self._screens.setdefault(worker, Screen(worker))
+    def add(self, worker: str, viewer: Viewer) -> WatchedScreen:
+        screen = self._screens.setdefault(worker, WatchedScreen(worker))
         screen.viewers.add(viewer)
         screen.wanted_above = HISTORY
         screen.tell_control()
@@ -179,7 +180,7 @@ class Terminals:
         self._look_soon(worker)
         return screen
 
-    async def remove(self, screen: Screen, viewer: Viewer) -> None:
+    async def remove(self, screen: WatchedScreen, viewer: Viewer) -> None:
         screen.viewers.discard(viewer)
         await self.give_up(screen, viewer)
         if not screen.viewers and self._screens.get(screen.worker) is screen:
@@ -192,11 +193,11 @@ class Terminals:
 
     # --- who types --------------------------------------------------------------------------------------
 
-    def take_control(self, screen: Screen, viewer: Viewer) -> None:
+    def take_control(self, screen: WatchedScreen, viewer: Viewer) -> None:
         screen.controller = viewer
         screen.tell_control()
 
-    async def give_up(self, screen: Screen, viewer: Viewer) -> None:
+    async def give_up(self, screen: WatchedScreen, viewer: Viewer) -> None:
         """The terminal gets its own size back."""
         if screen.controller is not viewer:
             return
@@ -212,7 +213,7 @@ class Terminals:
             if screen.controller is not None:
                 await self.give_up(screen, screen.controller)
 
-    async def resize(self, screen: Screen, viewer: Viewer, columns: int, rows: int) -> None:
+    async def resize(self, screen: WatchedScreen, viewer: Viewer, columns: int, rows: int) -> None:
         if screen.controller is viewer and screen.pane is not None:
             size = (max(LEAST[0], min(columns, MOST[0])), max(LEAST[1], min(rows, MOST[1])))
             session = screen.pane.session
@@ -234,7 +235,7 @@ class Terminals:
                 screen.wanted_above = HISTORY
                 self._look_soon(screen.worker)
 
-    async def _look_at(self, screens: Iterable[Screen]) -> list[tuple[Screen, bool]]:
+    async def _look_at(self, screens: Iterable[WatchedScreen]) -> list[tuple[WatchedScreen, bool]]:
         by_pane = {screen.pane.id: screen for screen in screens if screen.pane is not None}
         above = {pane: screen.wanted_above for pane, screen in by_pane.items() if screen.wanted_above}
         frames = await beside(lambda: look_at_panes(self._site.tmux, by_pane, above))
@@ -261,7 +262,7 @@ class Terminals:
         _, text = await beside(lambda: self._site.tmux.look(pane))
         return replace(frame, rows=tuple(text.rstrip("\n").split("\n")[-frame.height :]), cursor_shown=False)
 
-    async def _find(self, screen: Screen) -> None:
+    async def _find(self, screen: WatchedScreen) -> None:
         """The terminal that this worker has now."""
         pane = await beside(lambda: self._pane_of(screen.worker))
         if pane is None or (screen.pane is not None and pane.id != screen.pane.id):

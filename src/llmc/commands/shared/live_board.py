@@ -30,6 +30,8 @@ LOG = "log"
 STATUS_FILES = frozenset(("status.json",))
 AT_MOST_EVERY_SECS = 0.2
 """A fleet that moves all the time is drawn no more often than this; what happens alone is told at once."""
+SCREENS_EVERY_SECS = 0.75
+"""The same where only screens have changed: agents at work change them all the time, and to read it all is dear."""
 AT_LEAST_EVERY_SECS = 10.0
 """The safety net, for what neither a file nor the system tells."""
 MOST_EVENTS = 200
@@ -50,6 +52,9 @@ class LiveBoard:
         self._log: list[tuple[int, int]] = []
         self._changed: set[str] = set()
         self._due = True
+        self._read_at = 0.0
+        self._screens: set[str] = set()
+        """Directories in which what screens show is written."""
         self._daemon: tuple[int, int] | None = None
         self._news = asyncio.Event()
         self._followers: set[asyncio.Queue[Change | None]] = set()
@@ -70,12 +75,13 @@ class LiveBoard:
         try:
             while True:
                 if self._is_due():
+                    self._read_at = loop.time()
                     self._follow_files()
                     self._tell(await asyncio.to_thread(self._read))
                     self._follow_daemon(loop)
                 await asyncio.sleep(AT_MOST_EVERY_SECS)
                 try:
-                    await asyncio.wait_for(self._news.wait(), AT_LEAST_EVERY_SECS if fd is not None else 1.0)
+                    await asyncio.wait_for(self._news.wait(), self._patience(loop) if fd is not None else 1.0)
                 except TimeoutError:
                     self._due = True
         finally:
@@ -137,24 +143,39 @@ class LiveBoard:
         root = self.root
         self._add(root.path, STATE_FILES)
         self._watch.add(root.path, LOG, frozenset(LOG_FILES))
-        for path in (root.run, root.inside("run", "attention"), root.checks, root.terminals):
+        attention = root.inside("run", "attention")
+        self._screens |= {attention, root.terminals}
+        for path in (root.run, attention, root.checks, root.terminals):
             self._add(path, frozenset())
         with suppress(OSError):
             for entry in os.scandir(root.terminals):
                 if entry.is_dir(follow_symlinks=False):
+                    self._screens.add(entry.path)
                     self._add(entry.path, STATUS_FILES)
 
     def _hear(self) -> None:
         """At once: what is not taken would wake the loop again and again."""
-        self._changed |= self._watch.changed()
-        self._news.set()
+        changed = self._watch.changed()
+        self._changed |= changed
+        if changed:
+            self._news.set()
 
     def _is_due(self) -> bool:
         self._hear()
-        changed, self._changed = self._changed, set()
-        due, self._due = self._due, False
         self._news.clear()
-        return due or bool(changed - {LOG}) or (LOG in changed and self._log_has_grown())
+        due = self._due or bool(self._changed - self._screens - {LOG})
+        due = due or (LOG in self._changed and self._log_has_grown())
+        self._changed -= {LOG}
+        due = due or (bool(self._changed) and self._patience(asyncio.get_running_loop()) <= 0)
+        if due:
+            self._changed.clear()
+            self._due = False
+        return due
+
+    def _patience(self, loop: asyncio.AbstractEventLoop) -> float:
+        """How long to wait for more before it is read all the same."""
+        every = SCREENS_EVERY_SECS if self._changed else AT_LEAST_EVERY_SECS
+        return self._read_at + every - loop.time()
 
     def _log_has_grown(self) -> bool:
         """To read the log is enough to be told that it has changed: SQLite sets the owner of its files, as root."""

@@ -6,10 +6,16 @@ import { type Json, post } from "./session";
 
 type After = (said: Json, from: HTMLElement) => void;
 let after: After = () => {};
+let failed: After = () => {};
 
 /** What the page does when something was done: draw itself anew, say. */
 export function whenDone(act: After): void {
   after = act;
+}
+
+/** What it does when a form that was cleared at once was refused: nothing that was typed is lost. */
+export function whenRefused(act: After): void {
+  failed = act;
 }
 
 let ready: Promise<unknown> = Promise.resolve();
@@ -32,15 +38,19 @@ function bodyOf(form: HTMLFormElement): Json {
 }
 
 async function act(from: HTMLElement, button: HTMLButtonElement | null, path: string, body: Json): Promise<void> {
-  if (button?.getAttribute("aria-disabled") === "true") return;
-  // Not `disabled`: the focus stays where it is.
-  button?.setAttribute("aria-disabled", "true");
-  button?.setAttribute("aria-busy", "true");
+  const atOnce = from.dataset["then"] === "next" && from instanceof HTMLFormElement;
+  if (atOnce) from.reset();
+  else if (button?.getAttribute("aria-disabled") === "true") return;
+  else {
+    // Not `disabled`: the focus stays where it is.
+    button?.setAttribute("aria-disabled", "true");
+    button?.setAttribute("aria-busy", "true");
+  }
   try {
     await ready;
     const said = await post(path, body);
     tell(receipt(from.dataset["label"] ?? button?.textContent?.trim() ?? "done", said));
-    if (from instanceof HTMLFormElement) {
+    if (from instanceof HTMLFormElement && !atOnce) {
       from.reset();
       from.closest("details")?.removeAttribute("open");
       from.closest("dialog")?.close();
@@ -48,6 +58,7 @@ async function act(from: HTMLElement, button: HTMLButtonElement | null, path: st
     after(said, from);
   } catch (problem) {
     complain(problem);
+    if (atOnce) failed(body, from);
   } finally {
     button?.removeAttribute("aria-disabled");
     button?.removeAttribute("aria-busy");

@@ -1,6 +1,6 @@
 /** The review: lines are chosen by click, shift-click or keys; what is said stays with the server until it is sent. */
 
-import { actAfter, whenDone } from "./actions";
+import { actAfter, whenDone, whenRefused } from "./actions";
 import { all, isTyping, one, swap } from "./dom";
 import { complain, offer } from "./notices";
 import { page, post } from "./session";
@@ -67,6 +67,28 @@ function closeForm(): void {
   last && one(".add", last)?.focus();
 }
 
+/** The next comment can be written while this one is on its way. */
+document.addEventListener("submit", (event) => {
+  if ((event.target as Element).id === "comment-form") closeForm();
+});
+
+/** Opens the form where it was, or was to be: what is written in it stays. */
+function reopen(path: string, from: number, to: number): void {
+  const file = all(".file").find((each) => each.dataset["path"] === path) ?? null;
+  const ends = [from, to].map((line) => rows(file).find((row) => lineOf(row) === line));
+  if (!ends[0] || !ends[1]) return;
+  choose(ends[0], false);
+  choose(ends[1], true);
+  comment();
+}
+
+whenRefused((body, form) => {
+  const field = one<HTMLTextAreaElement>("textarea", form);
+  if (!field || field.value) return;
+  field.value = String(body["text"]);
+  reopen(String(body["path"]), Number(body["line"]), Number(body["end_line"]));
+});
+
 document.addEventListener("click", (event) => {
   const at = event.target as Element;
   const add = at.closest<HTMLElement>(".add");
@@ -107,11 +129,14 @@ document.addEventListener("keydown", (event) => {
 
 async function drawAnew(): Promise<void> {
   try {
-    closeForm();
     const fresh = (await page(location.pathname + location.search)).getElementById("review");
     const old = one("#review");
+    const path = last && fileOf(last)?.dataset["path"];
+    const at = path && one("#comment-row")?.hidden === false ? { path, lines: chosen() } : null;
+    closeForm();
     if (fresh && old) swap(old, fresh);
     first = last = null;
+    if (at) reopen(at.path, ...at.lines);
     await seen();
   } catch (problem) {
     complain(problem);
