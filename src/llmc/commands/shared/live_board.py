@@ -61,12 +61,13 @@ class LiveBoard:
         loop = asyncio.get_running_loop()
         fd = self._watch.fileno()
         if fd is not None:
-            loop.add_reader(fd, self._news.set)
+            loop.add_reader(fd, self._heard)
         try:
             while True:
                 self._news.clear()
-                self._watch.changed()
                 self._follow_files()
+                if fd is None:
+                    self._watch.changed()
                 self._tell(await asyncio.to_thread(self._read))
                 self._follow_daemon(loop)
                 await asyncio.sleep(AT_MOST_EVERY_SECS)
@@ -127,6 +128,11 @@ class LiveBoard:
                 queue.put_nowait(change)
 
     # --- what tells -------------------------------------------------------------------------------------
+
+    def _heard(self) -> None:
+        """Read at once: the loop would turn without a pause for as long as there is something to read."""
+        if self._watch.changed():
+            self._news.set()
 
     def _follow_files(self) -> None:
         root = self.root
