@@ -14,7 +14,7 @@ from textual.widgets import Input
 from llmc.core.board.shapes import Card, Column
 from llmc.core.screen.frames import TerminalFrame
 from llmc.ui.boxes import TextBox
-from llmc.ui.card_texts import asked_lines, card_details, card_row, head_text, heading, matches
+from llmc.ui.card_texts import asked_lines, card_details, card_row, head_text, heading, matches, shown_age
 from llmc.ui.face_screen import FaceScreen, nothing
 from llmc.ui.keys import BOARD_KEYS, bindings
 from llmc.ui.line_list import Drawn, Line, LineList, fixed
@@ -36,6 +36,7 @@ class BoardScreen(FaceScreen):
         self._only_waiting = False
         self._search = ""
         self._live: LiveTerminal | None = None
+        self._ages: list[str] = []
 
     def body(self) -> list[Widget]:
         search = Input(id="search", placeholder="worker, task or words", compact=True)
@@ -80,8 +81,12 @@ class BoardScreen(FaceScreen):
             self._follow_selected()
 
     def time_passed(self) -> None:
-        self._lines.refresh()
-        self._draw_card()
+        cards = self.face.board["cards"].values() if self.face.board is not None else ()
+        ages = [shown_age(card, time.time()) for card in cards]
+        if ages != self._ages:
+            self._ages = ages
+            self._lines.refresh()
+            self._draw_card()
 
     def head(self) -> Text:
         return head_text(self.face.board, self.size.width, only_waiting=self._only_waiting, search=self._search)

@@ -75,7 +75,7 @@ def _diff_line(key: str, path: str, old: Doc | None, new: Doc | None, *, side_by
         left = _half(old, "old_no", half, shift)
         return joined(left, Text("│", STYLES["quiet"]), _half(new, "new_no", width - half - 1, shift))
 
-    quote = f"{number:>4} {new['text']}" if new is not None else ""
+    quote = f"{number:>4} {new['text']}" if new is not None and number is not None else ""
     return DiffLine(key, draw, path, number, quote)
 
 
