@@ -43,6 +43,7 @@ class LiveBoard:
         """Why the board cannot be read now; the last one that could is kept."""
         self._events = EventLog(root.event_log)
         self._last_event = 0
+        self._log_written: list[tuple[int, int] | None] = []
         self._watch = open_watch()
         self._followed: dict[str, int] = {}
         self._daemon: tuple[int, int] | None = None
@@ -110,7 +111,15 @@ class LiveBoard:
         return self.feed.take(board, events)
 
     def _logged(self) -> list[dict[str, Any]]:
-        """What came since the last time; nothing the first time: the log itself has that."""
+        """What came since the last time; nothing the first time: the log itself has that.
+
+        A log that is as it was stays closed: as root, SQLite sets the owner of its files whenever it opens them, and we
+        would hear of that and open them again.
+        """
+        written = [_written(self._events.path, ending) for ending in ("", "-wal")]
+        if self._last_event and written == self._log_written:
+            return []
+        self._log_written = written
         limit = 1 if not self._last_event else MOST_EVENTS
         found = self._events.recent(after_id=self._last_event, limit=limit)
         before, self._last_event = self._last_event, found[-1].id if found else self._last_event
@@ -171,3 +180,12 @@ class LiveBoard:
             loop.remove_reader(self._daemon[1])
             os.close(self._daemon[1])
             self._daemon = None
+
+
+def _written(path: str | os.PathLike[str], ending: str) -> tuple[int, int] | None:
+    """When, and how long it is."""
+    try:
+        status = os.stat(f"{os.fspath(path)}{ending}")
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
