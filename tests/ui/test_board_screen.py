@@ -126,7 +126,8 @@ def test_without_a_daemon_it_says_so_and_works(story: Story) -> None:
         await until_seen(pilot, "no daemon: `llmc up --detach`", "adam")
         await pilot.press("R")
         await until_seen(pilot, "adam", "idle", without="restarting")
-        await pilot.press("question_mark")
+        keys = (await until_seen(pilot, "? keys")).split("\n")[-1]
+        await pilot.click("#keys", offset=(keys.index("? keys"), 0))
         await until_seen(pilot, "Keys: The board", "answer the open dialog")
         await pilot.press("escape", "t")
         await until_seen(pilot, "no task waits")

@@ -37,6 +37,7 @@ class BoardScreen(FaceScreen):
         self._search = ""
         self._live: LiveTerminal | None = None
         self._ages: list[str] = []
+        self._is_leaving = False
 
     def body(self) -> list[Widget]:
         search = Input(id="search", placeholder="worker, task or words", compact=True)
@@ -188,8 +189,10 @@ class BoardScreen(FaceScreen):
         self.face.carry_out(["answer", "--dialog", asked["id"], "--", worker, choice], doing, about=worker)
 
     def action_attach(self) -> None:
-        worker = self._worker("attach")
-        if worker:
+        card = self.card
+        if card is not None and card["kind"] == "task":
+            self.action_explain()
+        elif worker := self._worker("attach"):
             self.face.attach(worker)
             self._follow_selected()
 
@@ -308,8 +311,8 @@ class BoardScreen(FaceScreen):
 
     def action_quit_ui(self) -> None:
         under_way = list(self.face.running.values())
-        if under_way and not self.has_class("leaving"):
-            self.add_class("leaving")
+        if under_way and not self._is_leaving:
+            self._is_leaving = True
             self.tell(f"{under_way[0]} still runs, and goes on without this screen: q again quits")
         else:
             self.face.exit()
