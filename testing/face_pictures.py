@@ -17,7 +17,7 @@ from testing.story import Story, script, told_in
 
 PICTURES = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 SIZE = (132, 34)
-SHOWN_PLACE = "/srv/projects"
+SHOWN_PLACE = "/srv/projects/august"
 ELSEWHERE = re.compile(r"@font-face \{.*?\}", re.DOTALL)
 """Fonts that the picture would load from another place."""
 
@@ -40,7 +40,7 @@ def ui_picture(story: Story) -> str:
 
     drawn = ELSEWHERE.sub("", asyncio.run(draw())).replace("Fira Code", "ui-monospace, Menlo, Consolas")
     here = str(story.place.parent)
-    return drawn.replace(here, SHOWN_PLACE.ljust(len(here), "s")[: len(here)])
+    return drawn.replace(here, SHOWN_PLACE.ljust(len(here), "_")[: len(here)])
 
 
 LISTS = ("write shop/products.py PRODUCTS = []", "commit List the products")

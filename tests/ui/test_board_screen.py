@@ -15,7 +15,7 @@ from testing.story import Story, script
 HOSTILE = "[bold red]x[/] [@click=app.exit]go[/] \x1b[31mred\x1b]0;title\x07 \u202eright"
 
 
-@pytest.mark.lesson(54, "columns named after the person's next act beat columns named after states")
+@pytest.mark.lesson(54, "Columns are named after the person's next act")
 def test_everybody_is_under_the_next_act(story: Story) -> None:
     story.begin("adam", "baker", "charlie").up()
     story.work("adam", "write a.txt a", "commit Add a")

@@ -17,7 +17,7 @@ from llmc.ui.boxes import TextBox
 from llmc.ui.card_texts import asked_lines, card_details, card_row, head_text, heading, matches, shown_age
 from llmc.ui.face_screen import FaceScreen, nothing
 from llmc.ui.keys import BOARD_KEYS, bindings
-from llmc.ui.line_list import Drawn, Line, LineList, fixed
+from llmc.ui.line_list import Drawn, LineList, ListLine, fixed
 from llmc.ui.live_terminal import LiveTerminal, TerminalView
 
 WIDE = 110
@@ -101,7 +101,7 @@ class BoardScreen(FaceScreen):
         board = self.face.board
         if board is None:
             return
-        lines: list[Line] = []
+        lines: list[ListLine] = []
         for column in board["columns"]:
             if self._only_waiting and column["name"] not in WAITING_COLUMNS:
                 continue
@@ -336,9 +336,9 @@ def send_back(screen: FaceScreen, worker: str, *, may_be_empty: bool) -> None:
     screen.face.push_screen(TextBox(f"Send {worker}'s work back", may_be_empty=may_be_empty), send)
 
 
-def _card_line(card: Card) -> Line:
-    return Line(card["key"], lambda width: card_row(card, time.time(), width), True, card)
+def _card_line(card: Card) -> ListLine:
+    return ListLine(card["key"], lambda width: card_row(card, time.time(), width), True, card)
 
 
-def _heading_line(column: Column, count: int) -> Line:
-    return Line(f"/{column['name']}", lambda width: heading(column, count, width), False, count)
+def _heading_line(column: Column, count: int) -> ListLine:
+    return ListLine(f"/{column['name']}", lambda width: heading(column, count, width), False, count)
