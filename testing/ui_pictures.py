@@ -14,6 +14,7 @@ from testing.roots import own_environment
 from testing.story import Story, script, told_in
 
 SIZE = (132, 34)
+SHOWN_PLACE = "/srv/projects/august"
 ELSEWHERE = re.compile(r"@font-face \{.*?\}", re.DOTALL)
 """Fonts that the picture would load from another place."""
 
@@ -34,7 +35,9 @@ def ui_picture(story: Story) -> str:
             await until_seen(pilot, "Needs you  1", "Review  1", "Working  1", "❯ 1. Yes")
             return face.export_screenshot(title="llmc ui")
 
-    return ELSEWHERE.sub("", asyncio.run(draw())).replace("Fira Code", "ui-monospace, Menlo, Consolas")
+    drawn = ELSEWHERE.sub("", asyncio.run(draw())).replace("Fira Code", "ui-monospace, Menlo, Consolas")
+    here = str(story.place.parent)
+    return drawn.replace(here, SHOWN_PLACE.ljust(len(here), "_")[: len(here)])
 
 
 LISTS = ("write shop/products.py PRODUCTS = []", "commit List the products")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -119,3 +120,22 @@ def test_a_look_counts_for_nothing_and_what_was_seen_is_said_by_its_tree(story: 
     assert (worker.reviewed.tree, seen["tree"]) == (now["tree"], now["tree"])
     assert worker.work is Work.NEEDS_REVIEW
     assert before
+
+
+def test_at_rest_nothing_is_read(story: Story) -> None:
+    """Not even because of the reading itself: as root, SQLite touches its files whenever it opens them."""
+    story.begin("adam")
+
+    async def run() -> None:
+        live = LiveBoard(story.root)
+        reads: list[float] = []
+        look = live._read
+        live._read = lambda: reads.append(time.monotonic()) or look()  # type: ignore[method-assign,func-returns-value]
+        task = asyncio.create_task(live.run())
+        try:
+            while not reads or time.monotonic() - reads[-1] < 2.0:
+                await asyncio.sleep(0.05)
+        finally:
+            task.cancel()
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE_SECS))

@@ -14,10 +14,10 @@ from textual.widgets import Input
 from llmc.core.board.shapes import Card, Column
 from llmc.core.screen.frames import TerminalFrame
 from llmc.ui.boxes import TextBox
-from llmc.ui.card_texts import asked_lines, card_details, card_row, head_text, heading, matches
+from llmc.ui.card_texts import asked_lines, card_details, card_row, head_text, heading, matches, shown_age
 from llmc.ui.face_screen import FaceScreen, nothing
 from llmc.ui.keys import BOARD_KEYS, bindings
-from llmc.ui.line_list import Drawn, Line, LineList, fixed
+from llmc.ui.line_list import Drawn, LineList, ListLine, fixed
 from llmc.ui.live_terminal import LiveTerminal, TerminalView
 
 WIDE = 110
@@ -36,6 +36,8 @@ class BoardScreen(FaceScreen):
         self._only_waiting = False
         self._search = ""
         self._live: LiveTerminal | None = None
+        self._ages: list[str] = []
+        self._is_leaving = False
 
     def body(self) -> list[Widget]:
         search = Input(id="search", placeholder="worker, task or words", compact=True)
@@ -80,8 +82,12 @@ class BoardScreen(FaceScreen):
             self._follow_selected()
 
     def time_passed(self) -> None:
-        self._lines.refresh()
-        self._draw_card()
+        cards = self.face.board["cards"].values() if self.face.board is not None else ()
+        ages = [shown_age(card, time.time()) for card in cards]
+        if ages != self._ages:
+            self._ages = ages
+            self._lines.refresh()
+            self._draw_card()
 
     def head(self) -> Text:
         return head_text(self.face.board, self.size.width, only_waiting=self._only_waiting, search=self._search)
@@ -95,7 +101,7 @@ class BoardScreen(FaceScreen):
         board = self.face.board
         if board is None:
             return
-        lines: list[Line] = []
+        lines: list[ListLine] = []
         for column in board["columns"]:
             if self._only_waiting and column["name"] not in WAITING_COLUMNS:
                 continue
@@ -183,8 +189,10 @@ class BoardScreen(FaceScreen):
         self.face.carry_out(["answer", "--dialog", asked["id"], "--", worker, choice], doing, about=worker)
 
     def action_attach(self) -> None:
-        worker = self._worker("attach")
-        if worker:
+        card = self.card
+        if card is not None and card["kind"] == "task":
+            self.action_explain()
+        elif worker := self._worker("attach"):
             self.face.attach(worker)
             self._follow_selected()
 
@@ -303,8 +311,8 @@ class BoardScreen(FaceScreen):
 
     def action_quit_ui(self) -> None:
         under_way = list(self.face.running.values())
-        if under_way and not self.has_class("leaving"):
-            self.add_class("leaving")
+        if under_way and not self._is_leaving:
+            self._is_leaving = True
             self.tell(f"{under_way[0]} still runs, and goes on without this screen: q again quits")
         else:
             self.face.exit()
@@ -328,9 +336,9 @@ def send_back(screen: FaceScreen, worker: str, *, may_be_empty: bool) -> None:
     screen.face.push_screen(TextBox(f"Send {worker}'s work back", may_be_empty=may_be_empty), send)
 
 
-def _card_line(card: Card) -> Line:
-    return Line(card["key"], lambda width: card_row(card, time.time(), width), True, card)
+def _card_line(card: Card) -> ListLine:
+    return ListLine(card["key"], lambda width: card_row(card, time.time(), width), True, card)
 
 
-def _heading_line(column: Column, count: int) -> Line:
-    return Line(f"/{column['name']}", lambda width: heading(column, count, width), False, count)
+def _heading_line(column: Column, count: int) -> ListLine:
+    return ListLine(f"/{column['name']}", lambda width: heading(column, count, width), False, count)

@@ -25,7 +25,7 @@ MOST_QUOTED = 8
 Written = TypeVar("Written")
 
 
-class Composer(TextArea):
+class WritingArea(TextArea):
     """Its keys are taken in the order in which they were pressed: a binding would overtake the text before it."""
 
     class Sent(Message):
@@ -56,23 +56,23 @@ class WritingBox(ModalScreen[Written | None]):
     def begin(self, title: str, hint: str) -> None:
         self.query_one("#title", Drawn).show(safe(title, "strong"))
         self.query_one("#hint", Drawn).show(safe(hint, "faint"))
-        self.query_one(Composer).focus()
+        self.query_one(WritingArea).focus()
 
     @property
     def text(self) -> str:
-        return self.query_one(Composer).text.strip("\n")
+        return self.query_one(WritingArea).text.strip("\n")
 
     def complain(self) -> None:
         self.query_one("#hint", Drawn).show(safe("there is no text yet; Esc leaves", "waits"))
 
-    @on(Composer.Sent)
+    @on(WritingArea.Sent)
     def _sent(self) -> None:
         self.send()
 
     @on(Input.Submitted)
     def _field_sent(self) -> None:
         """When the composer has taken in all that was typed before."""
-        self.query_one(Composer).call_later(self.send)
+        self.query_one(WritingArea).call_later(self.send)
 
     def send(self) -> None:
         """What was written is the answer."""
@@ -92,7 +92,7 @@ class TextBox(WritingBox[str]):
         with Vertical(classes="box"):
             yield Drawn(id="title")
             yield Drawn(id="quoted")
-            yield Composer()
+            yield WritingArea()
             yield Drawn(id="hint")
 
     def on_mount(self) -> None:
@@ -134,7 +134,7 @@ class TaskBox(WritingBox[NewTask]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="box"):
             yield Drawn(id="title")
-            yield Composer()
+            yield WritingArea()
             for name, _, usual in self.FIELDS:
                 with Horizontal(classes="field"):
                     yield Drawn(id=f"label-{name}")

@@ -85,7 +85,7 @@ def card_row(card: Card, now: float, width: int) -> Text:
         Text(" "),
         middle,
         marks,
-        Text(_age(card, now).rjust(AGE_WIDTH) + " ", STYLES["faint"]),
+        Text(shown_age(card, now).rjust(AGE_WIDTH) + " ", STYLES["faint"]),
     )
 
 
@@ -101,7 +101,7 @@ def _marks(card: Card) -> Text:
     return joined(Text(f" {mark}" if mark else "", STYLES[style]), conflict)
 
 
-def _age(card: Card, now: float) -> str:
+def shown_age(card: Card, now: float) -> str:
     return age(now - card["since_unix"]) if card["since_unix"] else ""
 
 
@@ -162,7 +162,7 @@ def card_details(card: Card, now: float, width: int, receipt: Text | None) -> li
     about = " · ".join(filter(None, (card["task"] if card["worker"] else "", card["agent"], card["machine"])))
     style = COLUMN_STYLES[card["column"]]
     words = card["status"].replace("_", " ")
-    since = f" for {_age(card, now)}" if card["since_unix"] else ""
+    since = f" for {shown_age(card, now)}" if card["since_unix"] else ""
     lines = [
         joined(safe(who, "strong"), Text("  "), safe(words + since, style), Text("  "), safe(about, "faint")),
         *asked_lines(card, width),

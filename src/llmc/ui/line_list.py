@@ -22,7 +22,7 @@ from llmc.ui.palette import CURSOR, CURSOR_AWAY, RANGE
 from llmc.values import Value
 
 
-class Line(Value):
+class ListLine(Value):
     key: str
     draw: Callable[[int], Text]
     """Of the width there is, when it comes into sight."""
@@ -31,8 +31,8 @@ class Line(Value):
     """Equal to that of the line before it: nothing is to be drawn anew."""
 
 
-def fixed(text: Text, key: str = "", *, can_select: bool = False) -> Line:
-    return Line(key, lambda width: text, can_select, text)
+def fixed(text: Text, key: str = "", *, can_select: bool = False) -> ListLine:
+    return ListLine(key, lambda width: text, can_select, text)
 
 
 class LineList(ScrollView, can_focus=True):
@@ -61,7 +61,7 @@ class LineList(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
-        self.lines: Sequence[Line] = ()
+        self.lines: Sequence[ListLine] = ()
         self.at = -1
         """The current line; -1 where none can be one."""
         self.range_from: int | None = None
@@ -71,7 +71,7 @@ class LineList(ScrollView, can_focus=True):
     def key(self) -> str:
         return self.lines[self.at].key if 0 <= self.at < len(self.lines) else ""
 
-    def show(self, lines: Sequence[Line], key: str | None = None) -> None:
+    def show(self, lines: Sequence[ListLine], key: str | None = None) -> None:
         """Stays at the line with this key (that of the current one), or else where it is."""
         before, wanted = self.lines, self.key if key is None else key
         same_order = len(before) == len(lines) and all(a.key == b.key for a, b in zip(before, lines, strict=True))

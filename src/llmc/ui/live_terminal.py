@@ -95,8 +95,10 @@ class LiveTerminal:
 
     def follow(self, worker: str) -> None:
         """Nobody where it is empty."""
+        is_followed = worker == self._wanted and (self._pane or not worker)
         self._wanted = worker
-        self._news.set()
+        if not is_followed:
+            self._news.set()
 
     async def run(self) -> None:
         """Until it is cancelled."""

@@ -13,7 +13,7 @@ from llmc.core.display import age
 from llmc.ui.card_texts import joined, safe
 from llmc.ui.face_screen import FaceScreen, nothing
 from llmc.ui.keys import TASK_KEYS, TRAIN_KEYS, bindings
-from llmc.ui.line_list import Line, LineList, fixed
+from llmc.ui.line_list import LineList, ListLine, fixed
 from llmc.ui.text_screen import AnswerScreen
 
 STATE_STYLES = {
@@ -84,7 +84,7 @@ class QueueScreen(FaceScreen):
         finally:
             self._loading = False
 
-    def rows(self) -> list[Line]:
+    def rows(self) -> list[ListLine]:
         return []
 
     def empty(self) -> str:
@@ -103,7 +103,7 @@ class TasksScreen(QueueScreen):
     def empty(self) -> str:
         return "no task waits: n makes one"
 
-    def rows(self) -> list[Line]:
+    def rows(self) -> list[ListLine]:
         return [_task_line(each) for each in self.found["tasks"]]
 
     @property
@@ -137,7 +137,7 @@ class TasksScreen(QueueScreen):
             )
 
 
-def _task_line(task: dict[str, Any]) -> Line:
+def _task_line(task: dict[str, Any]) -> ListLine:
     state = str(task["state"])
 
     def draw(width: int) -> Text:
@@ -153,7 +153,7 @@ def _task_line(task: dict[str, Any]) -> Line:
             safe(f" {why}", "faint"),
         )
 
-    return Line(str(task["id"]), draw, True, task)
+    return ListLine(str(task["id"]), draw, True, task)
 
 
 class TrainScreen(QueueScreen):
@@ -170,7 +170,7 @@ class TrainScreen(QueueScreen):
     def empty(self) -> str:
         return "the merge train is empty: `llmc accept A B` or `llmc accept --queue` puts work in"
 
-    def rows(self) -> list[Line]:
+    def rows(self) -> list[ListLine]:
         rows = [_entry_line(each, f"entry/{each['worker']}") for each in self.found["entries"]]
         ended = [_entry_line(each, f"ended/{n}") for n, each in enumerate(reversed(self.found["ended"]))]
         heading = [fixed(Text("")), fixed(safe(" Landed or left lately", "faint"))] if ended else []
@@ -188,7 +188,7 @@ class TrainScreen(QueueScreen):
         self.face.carry_out(["train", verb], f"train: {verb}", then=self.load)
 
 
-def _entry_line(entry: dict[str, Any], key: str) -> Line:
+def _entry_line(entry: dict[str, Any], key: str) -> ListLine:
     def draw(width: int) -> Text:
         took = age(entry["over_at_unix"] - entry["at_unix"]) if entry["over_at_unix"] else ""
         return joined(
@@ -199,4 +199,4 @@ def _entry_line(entry: dict[str, Any], key: str) -> Line:
             safe(f"  {took}" if took else "", "quiet"),
         )
 
-    return Line(key, draw, True, entry)
+    return ListLine(key, draw, True, entry)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from llmc.core.display import age, counted, one_line, plain, some
 from llmc.ui.card_texts import cut, joined, safe
-from llmc.ui.line_list import Line
+from llmc.ui.line_list import ListLine
 from llmc.ui.palette import STYLES
 from llmc.values import Value
 
@@ -57,8 +57,8 @@ def diff_lines(document: Doc, *, side_by_side: bool) -> list[DiffLine]:
     return found
 
 
-def lines_for(rows: Sequence[DiffLine], shift: int) -> list[Line]:
-    return [Line(row.key, lambda width, row=row: row.draw(width, shift), row.can_select) for row in rows]  # type: ignore[misc]
+def lines_for(rows: Sequence[DiffLine], shift: int) -> list[ListLine]:
+    return [ListLine(row.key, lambda width, row=row: row.draw(width, shift), row.can_select) for row in rows]  # type: ignore[misc]
 
 
 # --- a line of a file -------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def _diff_line(key: str, path: str, old: Doc | None, new: Doc | None, *, side_by
         left = _half(old, "old_no", half, shift)
         return joined(left, Text("│", STYLES["quiet"]), _half(new, "new_no", width - half - 1, shift))
 
-    quote = f"{number:>4} {new['text']}" if new is not None else ""
+    quote = f"{number:>4} {new['text']}" if new is not None and number is not None else ""
     return DiffLine(key, draw, path, number, quote)
 
 
@@ -187,16 +187,16 @@ def _comment_lines(comment: Doc) -> list[DiffLine]:
 # --- beside and above -------------------------------------------------------------------------------
 
 
-def file_lines(document: Doc) -> list[Line]:
+def file_lines(document: Doc) -> list[ListLine]:
     """The tree of files: each directory once, with what was added and removed in each file."""
-    lines: list[Line] = []
+    lines: list[ListLine] = []
     before = ""
     for n, file in enumerate(document["files"]):
         directory, _, name = str(file["path"]).rpartition("/")
         if directory and directory != before:
-            lines.append(Line(f"dir/{n}", lambda width, d=directory: safe(f" {d}/", "faint", width), False))  # type: ignore[misc]
+            lines.append(ListLine(f"dir/{n}", lambda width, d=directory: safe(f" {d}/", "faint", width), False))  # type: ignore[misc]
         before = directory
-        lines.append(Line(f"file/{n}", _file_entry(document, file, name, bool(directory))))
+        lines.append(ListLine(f"file/{n}", _file_entry(document, file, name, bool(directory))))
     return lines
 
 

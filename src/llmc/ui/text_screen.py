@@ -14,7 +14,7 @@ from llmc.core.lifecycle.signal_words import reason
 from llmc.ui.card_texts import folded, joined, safe
 from llmc.ui.face_screen import FaceScreen, nothing
 from llmc.ui.keys import TEXT_KEYS, Key, bindings, help_lines
-from llmc.ui.line_list import Line, LineList, fixed
+from llmc.ui.line_list import LineList, ListLine, fixed
 
 EVENTS_AT_FIRST = 200
 
@@ -119,7 +119,7 @@ class EventsScreen(TextScreen):
             super().show_texts(texts)
 
 
-def _event_line(event: dict[str, Any]) -> Line:
+def _event_line(event: dict[str, Any]) -> ListLine:
     def draw(width: int) -> Text:
         at = time.strftime("%d %b %H:%M:%S", time.localtime(float(event["at_unix"])))
         what = str(event["signal"] or event["kind"])
@@ -134,4 +134,4 @@ def _event_line(event: dict[str, Any]) -> Line:
             safe(f"  {moved}" if moved else "", "busy"),
         )
 
-    return Line(str(event["id"]), draw, True, event["id"])
+    return ListLine(str(event["id"]), draw, True, event["id"])
