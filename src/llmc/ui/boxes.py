@@ -123,7 +123,7 @@ class NewTask(Value):
         return ["task", "add", *given, "-"]
 
 
-class TaskBox(WritingBox[NewTask]):
+class NewTaskBox(WritingBox[NewTask]):
     FIELDS = (
         ("title", "Title", "the first line of the text"),
         ("worker", "Worker", "whoever is free and suits it"),

@@ -12,7 +12,7 @@ from textual.events import ScreenResume
 from textual.screen import Screen
 from textual.widget import Widget
 
-from llmc.ui.boxes import NewTask, TaskBox
+from llmc.ui.boxes import NewTask, NewTaskBox
 from llmc.ui.card_texts import head_text, keys_text, safe
 from llmc.ui.keys import Key
 from llmc.ui.line_list import Drawn, LineList
@@ -96,7 +96,7 @@ class FaceScreen(Screen[None]):
             if task is not None:
                 self.face.carry_out(task.words(), "queueing the task", stdin=task.text)
 
-        self.face.push_screen(TaskBox(), added)
+        self.face.push_screen(NewTaskBox(), added)
 
     def tell(self, words: str) -> None:
         self.face.tell("waits", words, is_passing=True)
