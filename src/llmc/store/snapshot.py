@@ -15,10 +15,38 @@ SCHEMA = 1
 SHOWN = frozenset(("name", "status", "work", "session", "agent", "branch", "worktree_path", "current_prompt"))
 
 
+_known: dict[str, tuple[tuple[int, int, int], Any]] | None = None
+"""What was read of each file, and what it was like then; None where nobody will read it again."""
+MOST_KNOWN = 10_000
+
+
+def remember_files() -> None:
+    """From now on a file that has not changed is not parsed again: for processes that look again and again.
+
+    Nobody may change what they are given.
+    """
+    global _known
+    _known = {} if _known is None else _known
+
+
+def _content(path: str) -> Any:  # noqa: ANN401 - that is what JSON is
+    """Files are replaced as a whole: one that was written anew is another one."""
+    if _known is None:
+        return _parse(_read(path))
+    found = os.stat(path, follow_symlinks=False)
+    mark = (found.st_ino, found.st_mtime_ns, found.st_size)
+    known = _known.get(path)
+    if known is None or known[0] != mark:
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        known = _known[path] = mark, _parse(_read(path))
+    return known[1]
+
+
 def read_state(root: str) -> dict[str, Any]:
     """What `state.json` holds, in the form of the present schema, with its values unchecked."""
     try:
-        state: dict[str, Any] = _parse(_read(os.path.join(root, "state.json")))
+        state: dict[str, Any] = _content(os.path.join(root, "state.json"))
         if state["schema"] == SCHEMA and all(worker.keys() >= SHOWN for worker in state["workers"].values()):
             return state
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -70,7 +98,7 @@ def _parse(text: str) -> Any:  # noqa: ANN401 - that is what JSON is
 def _object_in(path: str) -> dict[str, Any]:
     """Empty when there is none; one that is being replaced right now is there at the next look."""
     try:
-        found = _parse(_read(path))
+        found = _content(path)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -22,7 +22,7 @@ from llmc.host.watch import open_watch
 from llmc.root import Root
 from llmc.store.event_log import EventLog
 from llmc.store.json_values import json_object
-from llmc.store.snapshot import read_daemon_pid
+from llmc.store.snapshot import read_daemon_pid, remember_files
 
 STATE_FILES = frozenset(("state.json", "landings.json"))
 LOG_FILES = ("status.db", "status.db-wal")
@@ -30,8 +30,6 @@ LOG = "log"
 STATUS_FILES = frozenset(("status.json",))
 AT_MOST_EVERY_SECS = 0.2
 """A fleet that moves all the time is drawn no more often than this; what happens alone is told at once."""
-SCREENS_EVERY_SECS = 0.75
-"""The same where only screens have changed: agents at work change them all the time, and to read it all is dear."""
 AT_LEAST_EVERY_SECS = 10.0
 """The safety net, for what neither a file nor the system tells."""
 MOST_EVENTS = 200
@@ -41,6 +39,7 @@ class LiveBoard:
     """Of one root, for any number of followers in one event loop."""
 
     def __init__(self, root: Root) -> None:
+        remember_files()
         self.root = root
         self.feed = BoardFeed(urandom(4).hex())
         self.problem: LlmcError | None = None
@@ -52,9 +51,6 @@ class LiveBoard:
         self._log: list[tuple[int, int]] = []
         self._changed: set[str] = set()
         self._due = True
-        self._read_at = 0.0
-        self._screens: set[str] = set()
-        """Directories in which what screens show is written."""
         self._daemon: tuple[int, int] | None = None
         self._news = asyncio.Event()
         self._followers: set[asyncio.Queue[Change | None]] = set()
@@ -75,13 +71,12 @@ class LiveBoard:
         try:
             while True:
                 if self._is_due():
-                    self._read_at = loop.time()
                     self._follow_files()
                     self._tell(await asyncio.to_thread(self._read))
                     self._follow_daemon(loop)
                 await asyncio.sleep(AT_MOST_EVERY_SECS)
                 try:
-                    await asyncio.wait_for(self._news.wait(), self._patience(loop) if fd is not None else 1.0)
+                    await asyncio.wait_for(self._news.wait(), AT_LEAST_EVERY_SECS if fd is not None else 1.0)
                 except TimeoutError:
                     self._due = True
         finally:
@@ -143,14 +138,11 @@ class LiveBoard:
         root = self.root
         self._add(root.path, STATE_FILES)
         self._watch.add(root.path, LOG, frozenset(LOG_FILES))
-        attention = root.inside("run", "attention")
-        self._screens |= {attention, root.terminals}
-        for path in (root.run, attention, root.checks, root.terminals):
+        for path in (root.run, root.inside("run", "attention"), root.checks, root.terminals):
             self._add(path, frozenset())
         with suppress(OSError):
             for entry in os.scandir(root.terminals):
                 if entry.is_dir(follow_symlinks=False):
-                    self._screens.add(entry.path)
                     self._add(entry.path, STATUS_FILES)
 
     def _hear(self) -> None:
@@ -163,19 +155,10 @@ class LiveBoard:
     def _is_due(self) -> bool:
         self._hear()
         self._news.clear()
-        due = self._due or bool(self._changed - self._screens - {LOG})
-        due = due or (LOG in self._changed and self._log_has_grown())
-        self._changed -= {LOG}
-        due = due or (bool(self._changed) and self._patience(asyncio.get_running_loop()) <= 0)
-        if due:
-            self._changed.clear()
-            self._due = False
+        due = self._due or bool(self._changed - {LOG}) or (LOG in self._changed and self._log_has_grown())
+        self._changed.clear()
+        self._due = False
         return due
-
-    def _patience(self, loop: asyncio.AbstractEventLoop) -> float:
-        """How long to wait for more before it is read all the same."""
-        every = SCREENS_EVERY_SECS if self._changed else AT_LEAST_EVERY_SECS
-        return self._read_at + every - loop.time()
 
     def _log_has_grown(self) -> bool:
         """To read the log is enough to be told that it has changed: SQLite sets the owner of its files, as root."""
