@@ -73,6 +73,7 @@ class LiveBoard:
                 if self._is_due():
                     self._follow_files()
                     self._tell(await asyncio.to_thread(self._read))
+                    self._follow_terminals()
                     self._follow_daemon(loop)
                 await asyncio.sleep(AT_MOST_EVERY_SECS)
                 try:
@@ -138,12 +139,19 @@ class LiveBoard:
         root = self.root
         self._add(root.path, STATE_FILES)
         self._watch.add(root.path, LOG, frozenset(LOG_FILES))
-        for path in (root.run, root.inside("run", "attention"), root.checks, root.terminals):
+        for path in (root.run, root.inside("run", "attention"), root.checks):
             self._add(path, frozenset())
-        with suppress(OSError):
-            for entry in os.scandir(root.terminals):
-                if entry.is_dir(follow_symlinks=False):
-                    self._add(entry.path, STATUS_FILES)
+
+    def _follow_terminals(self) -> None:
+        """Each worker's own directory. The one above is of use only when one of these is made: a database that is
+        written all the time lies there, too."""
+        terminals = self.root.terminals
+        names = {card["worker"] or "" for card in self.feed.board["cards"].values()} if self.feed.board else set()
+        self._watch.add(terminals, terminals, frozenset((*names, ".")))
+        added = [self._add(os.path.join(terminals, name), STATUS_FILES) for name in names]
+        if any(added):
+            self._due = True  # something may have been written there before we looked
+            self._news.set()
 
     def _hear(self) -> None:
         """At once: what is not taken would wake the loop again and again."""
@@ -165,12 +173,14 @@ class LiveBoard:
         before, self._log = self._log, [_stamp(self.root.inside(name)) for name in LOG_FILES]
         return before != self._log
 
-    def _add(self, path: str, only: frozenset[str]) -> None:
-        """A directory that was removed and made again is another one."""
+    def _add(self, path: str, only: frozenset[str]) -> bool:
+        """Whether it is new. A directory that was removed and made again is another one."""
         with suppress(OSError):
             number = os.stat(path).st_ino
             if self._followed.get(path) != number and self._watch.add(path, path, only):
                 self._followed[path] = number
+                return True
+        return False
 
     def _follow_daemon(self, loop: asyncio.AbstractEventLoop) -> None:
         """One that is killed leaves no file behind that would tell."""
