@@ -24,6 +24,7 @@ from bench import (
     start_up,
     state_updates,
     train,
+    ui,
     watching,
     web,
 )
@@ -47,6 +48,7 @@ ALONE: Mapping[str, Callable[[], list[Table]]] = {
     "delivery": delivery.measure,
     "observing": observing.measure,
     "watching": watching.measure,
+    "ui": ui.measure,
     "web": web.measure,
 }
 MEASUREMENTS = (*COMPARED, *ALONE)

@@ -21,6 +21,7 @@ from bench import (
     start_up,
     state_updates,
     train,
+    ui,
     watching,
     web,
 )
@@ -42,6 +43,7 @@ TINY = {
     "delivery": lambda: delivery.measure({"1 KiB": 1}),
     "observing": lambda: observing.measure((2,), observing.Pace(0.1, 1, 1.0, turns=1, tries=1)),
     "watching": lambda: watching.measure(count=2, secs=0.2, settled_secs=0.1),
+    "ui": lambda: ui.measure(workers=3, tries=1, secs=0.5),
     "web": lambda: web.measure(workers=5, spinning=2, tries=1, secs=0.5),
 }
 
