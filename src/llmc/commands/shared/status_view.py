@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 
-from llmc.core.board.board import board_of
 from llmc.core.display import age, one_line, plain
 from llmc.core.paint import NO_PAINT, Paint
 
@@ -42,6 +41,8 @@ FILES_WIDTH = 60
 
 def status_text(document: dict[str, Any], columns: int | None = None, paint: Paint = NO_PAINT) -> str:
     """For a terminal of so many columns, in which every worker has one line, in the order of the board."""
+    from llmc.core.board.board import board_of  # the short form does without
+
     board = board_of(document)
     lines = [_headline(document, board["head"]["waiting"], paint)]
     lines += [paint("broken", plain(f"! {each}")) for each in board["head"]["landings"]]
