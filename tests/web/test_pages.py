@@ -64,6 +64,15 @@ def test_whatever_an_agent_writes_is_only_text() -> None:
     assert "&lt;img src=x" in page
 
 
+def test_what_turns_a_line_around_is_seen_and_half_a_character_breaks_no_page() -> None:
+    page = page_of(
+        worker("adam", **{**ASKS, "asked": {"id": "d7", "text": "run \u202emr\u2066\x1b[31m \udcff", "options": []}})
+    )
+    assert page.encode()
+    assert not set("\u202e\u2066\x1b") & set(page)
+    assert "run \ufffdmr\ufffd" in page
+
+
 @pytest.mark.lesson(53, "an answer to a dialog that has changed meanwhile is refused")
 def test_each_option_is_a_button_that_answers_this_very_dialog() -> None:
     page = page_of(worker("adam", **ASKS))

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import stat
+import urllib.parse
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -87,6 +88,17 @@ def test_a_cookie_alone_only_looks(served: Served) -> None:
     assert served.get("/tasks")["tasks"] == []
     for path in ("/api/v1/secret", "/secret"):
         assert served.ask("GET", path, None, looks).status == 404
+
+
+def test_a_cookie_alone_shows_no_terminal(served: Served) -> None:
+    page = served.log_in()
+    for looks in ({"Cookie": page["Cookie"]}, {"Cookie": page["Cookie"], "X-LLMC-Secret": "wrong"}):
+        for path in ("/screen", "/screen/", "/%73creen"):
+            reply = served.ask("GET", f"/api/v1/workers/adam{path}", None, looks)
+            assert reply.status in (307, 403), reply
+        assert served.ask("HEAD", "/api/v1/workers/adam/screen", None, looks).status == 403
+    for allowed in (page, served.bearer):
+        assert served.ask("GET", "/api/v1/workers/adam/screen", None, allowed).status not in (401, 403)
 
 
 def test_the_cookie_is_for_this_server_alone(served: Served) -> None:
@@ -238,6 +250,28 @@ def test_only_json_is_read(served: Served) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
         headers = {**served.bearer, "Content-Type": kind}
         assert served.ask("POST", "/api/v1/tasks", b'{"text": "x"}', headers).status == 415
+
+
+@pytest.mark.parametrize("words", ["--follow", "--help", "--root=nowhere", "-h"])
+def test_no_name_is_taken_for_an_option(served: Served, words: str) -> None:
+    """One that follows the log would never end, and a few of them would keep everybody else waiting."""
+    named = urllib.parse.quote(words, safe="")
+    reply = served.ask("GET", f"/api/v1/events?worker={named}")
+    assert (reply.status, reply.data) == (200, []) or words in reply.data["error"], reply
+    assert "worker named" in served.post("/train/drop", 409, worker=words)["error"]
+    for path in (f"/workers/{named}/explained", f"/tasks/{named}"):
+        body = served.ask("GET", path).body.decode()
+        assert "there is no" in body or "it must be the id of a task" in body, body
+        assert "no LLMC root" not in body
+
+
+def test_a_body_with_two_lengths_is_refused(served: Served) -> None:
+    """Whoever stands in between may take the other one for right."""
+    before = served.get("/tasks")
+    body = b'12\r\n{"text":"smuggled"}\r\n0\r\n\r\n'
+    answer = flood(served, "Content-Length: 4\r\nTransfer-Encoding: chunked", body, 1)
+    assert b" 400 " in answer, answer
+    assert served.get("/tasks") == before
 
 
 @pytest.mark.parametrize("name", ["nobody", "..", "%2e%2e%2fbaker", "adam%00", "--all", "adam/../adam", "%ff"])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import urllib.request
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -45,6 +49,49 @@ def test_in_the_background_until_it_is_stopped(root):
     assert not is_running(said["pid"])
     assert not Path(root.path, "run", "web.json").exists()
     assert "no web server" in run(root, "--stop").stdout
+
+
+def test_what_stands_in_place_of_its_files_is_left_alone(root, tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    for place in ("run/web.json", "run/web-key.json", "run/web.lock", "logs/web.log", "logs/web-output.log"):
+        Path(root.path, place).parent.mkdir(exist_ok=True)
+        Path(root.path, place).symlink_to(precious)
+    assert run(root, "--detach").returncode == 0
+    assert run(root, "--stop").returncode == 0
+    log = Path(root.logs, "web-output.log")
+    log.unlink()
+    os.mkfifo(log)
+    assert run(root, "--detach").returncode == 0
+    assert run(root, "--stop").returncode == 0
+    assert log.is_file()
+    assert precious.read_text() == "precious"
+
+
+def test_on_this_machine_there_is_no_code_for_any_of_its_addresses(root):
+    said = run(root, "--detach", "--host=::1").stdout
+    run(root, "--stop")
+    assert "http://[::1]:" in said
+    assert "█" not in said
+
+
+def test_who_says_nothing_keeps_nobody_out(root):
+    """Each of them takes a file of ours; without a bound there would be none left for those who ask."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, files[1]))
+    try:
+        served = start_serving(root)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, files)
+    with ExitStack() as silent:
+        silent.callback(served.end)
+        for _ in range(300):
+            connection = silent.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=60))
+            with suppress(ConnectionError):
+                connection.sendall(b"GET / HTTP/1.1\r\nX: ")
+        assert served.get("/tasks")["tasks"] == []
+        assert len(os.listdir(f"/proc/{served.process.pid}/fd")) < 200
+        assert connection.recv(1) == b""  # the last of them has waited long enough, too
 
 
 def test_ctrl_c_ends_it_in_order(root):

@@ -47,6 +47,17 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
+@pytest.mark.parametrize(
+    "next_", ["/%09/evil.example", "/%5Cevil.example", "https://evil.example", "javascript:alert(1)"]
+)
+def test_a_login_leads_to_no_other_server(browser: Browser, story: Story, next_: str) -> None:
+    story.begin("adam")
+    with a_server(story.root) as server, a_visitor(browser, server.address, DESKTOP) as visitor:
+        visitor.open(f"/login?next={next_}")
+        expect(visitor.page).to_have_url(server.url)
+        visitor.check()
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.lesson(54, "Columns are named after the person's next act")
 def test_the_story_from_a_new_task_to_the_commit(browser: Browser, story: Story, viewport: dict[str, int]) -> None:

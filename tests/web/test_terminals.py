@@ -141,6 +141,12 @@ def test_control_types_pastes_and_resizes_and_gives_the_size_back(story: Story, 
             assert "heard: first line" in looker.drawn
             await socket.send("{plain\r")
             await looker.sees("heard: {plain")
+            for key in "x;'#\\~":
+                await looker.say(key=key)
+            await looker.say(paste="\x1b\x00")  # nothing is left of it
+            await looker.say(key="Enter")
+            await looker.sees("heard: x;'#\\~")
+            assert "error" not in looker.facts
             await looker.say(key="kill-server")
             await looker.until(lambda self: "key" in str(self.facts.get("error")))
             await looker.say(control=False)

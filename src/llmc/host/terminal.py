@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from llmc.errors import LlmcError
+from llmc.host.files import open_own
 
 
 def run_in_terminal(argv: Sequence[str], *, cwd: str | None = None, env: Mapping[str, str] | None = None) -> int:
@@ -34,7 +35,7 @@ def become(argv: Sequence[str], env: Mapping[str, str]) -> None:
 
 def start_in_background(argv: Sequence[str], log: str) -> int:
     """Starts a program that outlives this one, away from the terminal. Its pid."""
-    with open(log, "ab") as output:
+    with open(open_own(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as output:
         process = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd="/"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from llmc.tmux.server import PaneGoneError, Tmux, literal
+from llmc.tmux.server import PaneGoneError, Tmux
 
 BYTES_AT_ONCE = 2000
 """tmux refuses a command of more than 16 KB."""
@@ -43,7 +43,7 @@ def press_key(tmux: Tmux, pane: str, key: str) -> None:
 
 
 def _quoted(key: str) -> str:
-    return "'" + literal(key) + "'" if "'" not in key else '"' + key + '"'
+    return "'" + key + "'" if "'" not in key else '"' + key + '"'
 
 
 def _send(tmux: Tmux, pane: str, keys: str) -> None:

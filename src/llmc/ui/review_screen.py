@@ -210,7 +210,7 @@ class ReviewScreen(FaceScreen):
     async def _comment(self, place: str, text: str) -> None:
         self._diff.range_from = None
         await self._seen.wait()  # else the lines would be those of an earlier look
-        words = ["comment", self._worker, place, "-"]
+        words = ["comment", "--", self._worker, place, "-"]  # a file may be named like an option
         self.face.carry_out(words, f"commenting on {place}", about=self._worker, stdin=text, then=self._commented)
 
     def action_remove_comment(self) -> None:

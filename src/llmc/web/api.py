@@ -15,6 +15,7 @@ from llmc.commands.shared.own_process import Answered
 from llmc.web.answers import JsonAnswer
 from llmc.web.calls import CALLS, Call
 from llmc.web.fields import Given, read_body, read_query
+from llmc.web.guard import NO_SECRET, has_secret
 from llmc.web.openapi import openapi
 from llmc.web.state import WebState, beside
 from llmc.web.stream import stream
@@ -49,6 +50,8 @@ def api_routes() -> list[Route]:
 def _ask(call: Call) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         state: WebState = request.app.state.web
+        if call.is_terminal and not has_secret(state, request.scope, request.headers):
+            return JsonAnswer({"error": NO_SECRET.error, "hint": NO_SECRET.hint}, NO_SECRET.status)
         given = await _given(call, request)
         assert call.words is not None
         words = call.words(given)

@@ -28,6 +28,8 @@ class Call(Value):
     """Of the body, or of the query of a GET."""
     shaped: Callable[[Any, Given], Any] = lambda document, given: document
     """What is answered of the command's document."""
+    is_terminal: bool = False
+    """It shows one: a cookie alone is not enough."""
 
 
 def _said(*argv: str, stdin: str = "") -> CommandWords:
@@ -119,7 +121,13 @@ CALLS = (
     ),
     Call("GET", f"{WORKER}/explain", "`llmc explain W --json`", _on_worker("explain")),
     Call("GET", f"{WORKER}/comments", "`llmc comment W --list --json`", _on_worker("comment", "--list")),
-    Call("GET", f"{WORKER}/screen", "`llmc peek W --json`: the last lines of its terminal", _on_worker("peek")),
+    Call(
+        "GET",
+        f"{WORKER}/screen",
+        "`llmc peek W --json`: the last lines of its terminal; needs the second secret",
+        _on_worker("peek"),
+        is_terminal=True,
+    ),
     Call(
         "POST",
         f"{WORKER}/reviewed",

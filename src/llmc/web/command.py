@@ -13,6 +13,7 @@ from llmc.app import App
 from llmc.commands.shared.own_process import own_command
 from llmc.commands.shared.result import Result
 from llmc.errors import LlmcError
+from llmc.host.files import read_own
 from llmc.host.processes import ask_to_end, is_running, kill, wait_for_end
 from llmc.host.terminal import start_in_background
 from llmc.root import Root
@@ -50,7 +51,9 @@ def run(app: App, args: Namespace) -> Result:
     place = ServingPlace(args.host or settings.host, port, _path(args.cert), _path(args.key), args.insecure)
     place.check()
     refuse_second_web(root)
-    return _detached(app, root, args) if args.detach else _foreground(app, site, args, place)
+    if args.detach:
+        return _detached(app, root, args, is_local=place.is_local)
+    return _foreground(app, site, args, place)
 
 
 def _path(given: str | None) -> str | None:
@@ -118,7 +121,7 @@ def _open(args: Namespace, record: WebRecord) -> None:
         webbrowser.open(record.address)
 
 
-def _detached(app: App, root: Root, args: Namespace) -> Result:
+def _detached(app: App, root: Root, args: Namespace, *, is_local: bool) -> Result:
     words = [
         *([f"--port={args.port}"] if args.port is not None else []),
         *([f"--host={args.host}"] if args.host else []),
@@ -128,7 +131,7 @@ def _detached(app: App, root: Root, args: Namespace) -> Result:
         *(["--insecure"] if args.insecure else []),
     ]
     log = root.inside("logs", "web-output.log")
-    began = os.path.getsize(log) if os.path.exists(log) else 0
+    began = len(_output(log))
     pid = start_in_background(["env", f"{IN_BACKGROUND}=1", *own_command(root, "web", *words)], log)
     record = _wait_for_answer(root, pid, log, began)
     if args.json:
@@ -136,9 +139,6 @@ def _detached(app: App, root: Root, args: Namespace) -> Result:
         app.console.print(json.dumps({"url": record.url, "token": record.token, "pid": record.pid}))
         _open(args, record)
         return Result(data={"running": True})
-    from llmc.web.addresses import is_loopback
-
-    is_local = is_loopback(record.url.partition("://")[2].partition(":")[0].rstrip("/"))
     _show_code(app, record, is_local=is_local)
     _open(args, record)
     return Result(f"the board is at {record.address}\nit runs in the background; `llmc web --stop` ends it")
@@ -155,10 +155,15 @@ def _wait_for_answer(root: Root, pid: int, log: str, began: int) -> WebRecord:
 
 
 def _said(log: str, began: int) -> str:
-    with open(log, encoding="utf-8", errors="replace") as output:
-        output.seek(began)
-        lines = output.read(10_000).splitlines()
+    lines = _output(log)[began : began + 10_000].decode("utf-8", "replace").splitlines()
     return next((line.removeprefix("error: ") for line in lines if line.startswith("error: ")), "it says nothing")
+
+
+def _output(log: str) -> bytes:
+    try:
+        return read_own(log)
+    except FileNotFoundError:
+        return b""
 
 
 def _answers(record: WebRecord) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from llmc.core.display import age, plain
 
@@ -23,14 +24,20 @@ def _templates() -> Environment:
     templates = Environment(
         loader=PackageLoader("llmc.web"),
         autoescape=True,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
     )
-    templates.filters.update(age=_age, clock=_clock, words=event_words, plain=plain, short=lambda sha: (sha or "")[:12])
+    templates.filters.update(age=_age, clock=_clock, words=event_words, short=lambda sha: (sha or "")[:12])
     templates.globals.update(build=_build())
     return templates
+
+
+def _shown(value: object) -> object:
+    """What turns the direction of a line around, or is half a character, is seen as a mark, as in every command."""
+    return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _build() -> str:

@@ -6,6 +6,7 @@ address and with 401: after the login the page loads itself again.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterable, MutableMapping
 from typing import Any
@@ -19,6 +20,7 @@ from llmc.web.addresses import Addresses
 from llmc.web.state import WebState, Who
 
 MOST_BODY_BYTES = 1 << 20
+BODY_WITHIN_SECS = 30.0
 LOOKS = frozenset(("GET", "HEAD"))
 OPEN = ("/login", "/manifest.webmanifest", "/favicon.ico")
 SECRET_HEADER = "x-llmc-secret"
@@ -122,9 +124,10 @@ class Guard:
         logs_in = scope["path"] == "/login"
         if self._state.read_only and not logs_in:
             return READ_ONLY
-        cookie = scope.get("llmc.cookie")
-        if cookie and not logs_in and not self._state.logins.is_secret(cookie, headers.get(SECRET_HEADER, "")):
-            return Refusal(403, "the page has not sent its secret", "log in again with the address of `llmc web`")
+        if not logs_in and not has_secret(self._state, scope, headers):
+            return NO_SECRET
+        if "content-length" in headers and "transfer-encoding" in headers:
+            return Refusal(400, "the body has two lengths", "send one of Content-Length and Transfer-Encoding")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
             return TOO_LARGE
@@ -147,10 +150,10 @@ class Guard:
                 await self._app(scope, receive, _Told(send, status=401))
             else:
                 await _answer(refusal)(scope, receive, told)
-        except BodyTooLargeError:
+        except (BodyTooLargeError, TimeoutError) as failure:
             if told.status:
                 raise
-            await _answer(TOO_LARGE)(scope, receive, told)
+            await _answer(TOO_SLOW if isinstance(failure, TimeoutError) else TOO_LARGE)(scope, receive, told)
         finally:
             if scope["method"] not in LOOKS or (refusal is not None and refusal.status == 403):
                 took = round((time.monotonic() - began) * 1000)
@@ -168,7 +171,15 @@ class Guard:
             await send({"type": "websocket.close"})
 
 
+def has_secret(state: WebState, scope: Scope, headers: Headers) -> bool:
+    """True as well for a script with the token, which needs none."""
+    cookie = scope.get("llmc.cookie")
+    return cookie is None or state.logins.is_secret(cookie, headers.get(SECRET_HEADER, ""))
+
+
+NO_SECRET = Refusal(403, "the page has not sent its secret", "log in again with the address of `llmc web`")
 READ_ONLY = Refusal(403, "this server only shows", "start it without `--read-only` to change something")
+TOO_SLOW = Refusal(408, "the body did not come", f"send it within {BODY_WITHIN_SECS:.0f} seconds")
 TOO_LARGE = Refusal(413, "the body is too large", f"send at most {MOST_BODY_BYTES} bytes")
 
 
@@ -199,13 +210,16 @@ def _protected(send: Send) -> Send:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """A body without a length is read no further than one with it."""
+    """A body without a length is read no further than one with it, and none is waited for without end."""
     seen = 0
+    until = time.monotonic() + BODY_WITHIN_SECS
+    is_read = False
 
     async def bounded() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, is_read
+        message = await (receive() if is_read else asyncio.wait_for(receive(), max(0.0, until - time.monotonic())))
         if message["type"] == "http.request":
+            is_read = not message.get("more_body", False)
             seen += len(message.get("body", b""))
             if seen > MOST_BODY_BYTES:
                 raise BodyTooLargeError

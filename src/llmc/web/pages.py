@@ -98,7 +98,7 @@ async def worker(request: Request) -> Response:
 
 
 async def explained(request: Request) -> Response:
-    found, problem = await _asked(request, "explain", request.path_params["name"])
+    found, problem = await _asked(request, "explain", "--", request.path_params["name"])
     return _page(request, "explained.html", explained=found, problem=problem)
 
 
@@ -144,7 +144,7 @@ async def tasks(request: Request) -> Response:
 
 
 async def task(request: Request) -> Response:
-    found, problem = await _asked(request, "task", "show", request.path_params["id"])
+    found, problem = await _asked(request, "task", "show", "--", request.path_params["id"])
     return _page(request, "task.html", 200 if found else 404, task=found, problem=problem)
 
 

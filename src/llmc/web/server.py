@@ -13,12 +13,14 @@ import uvicorn
 from llmc.errors import LlmcError, system_words
 from llmc.values import Value
 from llmc.web.addresses import USUAL_PORTS, in_brackets, is_loopback
+from llmc.web.connections import Connection
 from llmc.web.state import WebState
 
 PING_SECS = 5.0
 """Who does not answer within as long again is gone: a phone in a tunnel must not keep control of a terminal."""
 MOST_FRAME_BYTES = 1 << 20
 LET_GO_SECS = 3
+BACKLOG = 128
 EVERYWHERE = ("0.0.0.0", "::", "")
 DOCUMENTATION_ADDRESS = "192.0.2.1"
 """Nothing is sent there: the system only says from which of its addresses it would be."""
@@ -74,7 +76,7 @@ def listen(place: ServingPlace, rather: int) -> socket.socket:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=128)
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
 
 
 def _own_address() -> str:
@@ -96,7 +98,8 @@ def serve(app: Any, state: WebState, bound: socket.socket, place: ServingPlace) 
         server_header=False,
         proxy_headers=False,
         lifespan="on",
-        http="h11",
+        http=Connection,
+        backlog=BACKLOG,
         ws="websockets-sansio",
         ws_max_size=MOST_FRAME_BYTES,
         ws_ping_interval=PING_SECS,

@@ -67,7 +67,7 @@ class WebState:
 
     async def document(self, *words: str) -> Any:  # noqa: ANN401 - whatever the command answers
         """What `llmc WORDS --json` answers; raises what the command says where it is refused."""
-        answered = await self.ask([*words, "--json"])
+        answered = await self.ask([words[0], "--json", *words[1:]])
         if answered.data is None:
             raise LlmcError(answered.error or "no answer", answered.hint or "`llmc doctor` says more")
         return answered.data

@@ -108,9 +108,8 @@ class _Session:
                 await self._terminals.give_up(self._screen, self._viewer)
             case {"size": [int(columns), int(rows)]}:
                 await self._terminals.resize(self._screen, self._viewer, columns, rows)
-            case {"paste": str(text)}:
+            case {"paste": str(text)} if pasted := _harmless(text).encode("utf-8", "replace"):
                 tmux = self._state.site.tmux
-                pasted = _harmless(text).encode("utf-8", "replace")
                 await self._do(lambda pane: tmux.paste(pane, pasted, f"llmc-web-{id(self):x}"))
             case {"key": str(key)}:
                 tmux = self._state.site.tmux

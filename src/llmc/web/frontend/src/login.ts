@@ -7,7 +7,9 @@ import { Failure, login, tokenInAddress } from "./session";
 function onwards(): void {
   if (location.pathname !== "/login") return location.reload();
   const next = new URLSearchParams(location.search).get("next") ?? "/";
-  location.replace(/^\/(?![/\\])/.test(next) ? next : "/");
+  // As the browser reads it: it leaves out tabs and line breaks, and takes `\` for `/`.
+  const there = URL.canParse(next, location.origin) ? new URL(next, location.origin) : null;
+  location.replace(there?.origin === location.origin ? there.href : "/");
 }
 
 async function enter(token: string): Promise<void> {
