@@ -85,6 +85,8 @@ def test_who_is_in_the_train_is_landing_in_its_order():
     board = board_of(document(*waiting, train=("baker",)))
     assert board["head"]["waiting"] == len(waiting) - 1  # what was accepted does not wait for a person
     assert board["cards"]["worker/baker"]["does"] == "in the merge train, waiting"
+    stopped = [{**each, "status": "offline", "session": "down"} for each in waiting]
+    assert board_of(document(*stopped))["head"]["waiting"] == len(stopped)  # a review needs no agent
     shown = document(*waiting, train=("baker",))
     shown["train"]["paused"] = True
     assert "paused" in board_of(shown)["cards"]["worker/baker"]["does"]

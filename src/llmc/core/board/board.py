@@ -11,7 +11,7 @@ from llmc.core.lifecycle.signal_words import reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     from llmc.core.board.shapes import Board, Card, Column, ColumnName, ConflictToCome, Head
@@ -38,17 +38,15 @@ def board_of(document: dict[str, Any]) -> Board:
     cards = [worker_card(each, document, in_train=each["name"] in in_train) for each in workers]
     cards += [_task_card(each) for each in document["tasks"]]
     order = _order(cards, in_train)
-    return {"head": _head(document, in_train), "columns": _columns(order), "cards": {card["key"]: card for card in order}}
+    return {"head": _head(document, cards), "columns": _columns(order), "cards": {card["key"]: card for card in order}}
 
 
-def _head(document: dict[str, Any], in_train: Container[str]) -> Head:
+def _head(document: dict[str, Any], cards: list[Card]) -> Head:
     return {
         "root": document["root"],
         "branch": document["branch"],
         "daemon": document["daemon"]["running"],
-        "waiting": sum(
-            worker["status"] in WAITS_FOR_PERSON and worker["name"] not in in_train for worker in document["workers"]
-        ),
+        "waiting": sum(card["column"] in ("needs_you", "review") for card in cards),
         "landings": [_landing_line(each) for each in document["landings"]],
         "task_counts": document["task_counts"],
         "train_paused": document["train"]["paused"],
