@@ -82,6 +82,14 @@ def test_each_worker_stands_where_a_person_would_look(column, who):
 def test_who_is_in_the_train_is_landing_in_its_order():
     waiting = [worker(name, "needs_review") for name in ("adam", "baker")]
     assert columns(*waiting, train=("baker", "adam")) == {"landing": ["worker/baker", "worker/adam"]}
+    board = board_of(document(*waiting, train=("baker",)))
+    assert board["head"]["waiting"] == len(waiting) - 1  # what was accepted does not wait for a person
+    assert board["cards"]["worker/baker"]["does"] == "in the merge train, waiting"
+    stopped = [{**each, "status": "offline", "session": "down"} for each in waiting]
+    assert board_of(document(*stopped))["head"]["waiting"] == len(stopped)  # a review needs no agent
+    shown = document(*waiting, train=("baker",))
+    shown["train"]["paused"] = True
+    assert "paused" in board_of(shown)["cards"]["worker/baker"]["does"]
 
 
 def test_who_asks_comes_before_who_failed_and_who_waits_longer_comes_first():

@@ -116,3 +116,35 @@ def test_the_bundles_have_no_address_in_them() -> None:
         text = bundle.read_text("utf-8")
         assert "eval(" not in text
         assert {*re.findall(r"https?://[\w.]+", text)} <= {"http://www.w3.org"}, bundle.name
+
+
+def test_the_work_of_a_stopped_worker_can_be_accepted() -> None:
+    stopped = worker("adam", status="offline", session="down", work="needs_review")
+    board = board_of(document(stopped))
+    work = {
+        "tree": "75114a541bf8",
+        "task": "t1",
+        "reviewed_sha": "4059d7ae1881",
+        "prompt": "Add it",
+        "uncommitted": [],
+        "files": [],
+        "checks": {"results": []},
+        "since": None,
+    }
+    page = drawn(
+        "review.html",
+        card=board["cards"]["worker/adam"],
+        head=board["head"],
+        work=work,
+        files=[],
+        talk={"open": [], "rounds": []},
+        since=False,
+        split=False,
+        problem=None,
+        read_only=False,
+        path="/workers/adam/review",
+        root="/a/root",
+    )
+    assert "Accept tree 75114a5" in page
+    assert "restart adam first" in page
+    assert "Send back" not in page

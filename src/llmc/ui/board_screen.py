@@ -127,7 +127,9 @@ class BoardScreen(FaceScreen):
         if card is None:
             place.show()
             return
-        receipt = self.face.receipts.get(card["worker"] or card["task"] or "")
+        task, receipt = self.face.receipts.get(card["worker"] or card["task"] or "", ("", None))
+        if task and card["task"] and task != card["task"]:
+            receipt = None  # "accepted" below the next task would be taken for that of this task
         lines = card_details(card, time.time(), max(20, place.size.width or self.size.width - 4), receipt)
         if self.has_class("wide"):
             place.styles.height = min(len(lines), max(6, self.size.height // 2 - 2)) + 1
@@ -240,7 +242,7 @@ class BoardScreen(FaceScreen):
     def action_reject(self) -> None:
         worker = self._worker("reject")
         if worker:
-            send_back(self, worker, may_be_empty=False)
+            send_back(self, worker)
 
     def action_interrupt(self) -> None:
         worker = self._worker("interrupt")
@@ -321,8 +323,9 @@ class BoardScreen(FaceScreen):
 _SPACE_OR_ENTER = "this dialog has no numbered options: Enter opens the terminal, Space answers in your own words"
 
 
-def send_back(screen: FaceScreen, worker: str, *, may_be_empty: bool) -> None:
-    """One round: the open comments and what the person writes."""
+def send_back(screen: FaceScreen, worker: str, comments: int = 0) -> None:
+    """One round: the open comments, as many as are known here, and what the person writes."""
+    along = f", with {comments} comment{'' if comments == 1 else 's'}" if comments else ""
 
     def send(text: str | None) -> None:
         if text is None:
@@ -333,7 +336,7 @@ def send_back(screen: FaceScreen, worker: str, *, may_be_empty: bool) -> None:
         if screen.NAME == "Review":
             screen.action_back()
 
-    screen.face.push_screen(TextBox(f"Send {worker}'s work back", may_be_empty=may_be_empty), send)
+    screen.face.push_screen(TextBox(f"Send {worker}'s work back{along}", may_be_empty=comments > 0), send)
 
 
 def _card_line(card: Card) -> ListLine:

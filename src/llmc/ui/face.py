@@ -40,8 +40,8 @@ class BoardUi(App[None]):
         super().__init__()
         self.root, self.host, self.open_site = root, host, open_site
         self.board: Board | None = None
-        self.receipts: dict[str, Text] = {}
-        """What came of the last action, by worker or task."""
+        self.receipts: dict[str, tuple[str, Text]] = {}
+        """By worker or task: the task that the last action was about, and what came of it."""
         self.trees: dict[str, str] = {}
         """By worker, what this program has shown of its work."""
         self.events: list[dict[str, object]] = []
@@ -110,13 +110,15 @@ class BoardUi(App[None]):
 
         async def act() -> None:
             self.tell("busy", f"{doing} …")
+            card = self.card(f"worker/{about}")
+            task = (card["task"] or "") if card is not None else ""
             number = max(self.running, default=0) + 1
             self.running[number] = doing
             try:
                 answered = await self.ask(words, stdin=stdin)
             finally:
                 del self.running[number]
-            self._show_receipt(answered, about)
+            self._show_receipt(answered, about, task)
             if then is not None:
                 then(answered)
 
@@ -142,7 +144,7 @@ class BoardUi(App[None]):
         Thread(target=act, daemon=True).start()
         return await future
 
-    def _show_receipt(self, answered: Answered, about: str) -> None:
+    def _show_receipt(self, answered: Answered, about: str, task: str) -> None:
         lines = [line for line in answered.text.split("\n") if line.strip()]
         if answered.ok:
             meaning, words, hint = "review", one_line(lines[0] if lines else "done", 400), "; ".join(lines[1:3])
@@ -151,7 +153,7 @@ class BoardUi(App[None]):
             words, hint = answered.error or (lines[0] if lines else f"it ended with {answered.code}"), answered.hint
         self.tell(meaning, words, hint)
         if about:
-            self.receipts[about] = safe(one_line(words, 400), meaning)
+            self.receipts[about] = (task, safe(one_line(words, 400), meaning))
             self._board_changed()
 
     def tell(self, meaning: str, words: str, hint: str = "", *, is_passing: bool = False) -> None:

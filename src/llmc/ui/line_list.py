@@ -74,6 +74,7 @@ class LineList(ScrollView, can_focus=True):
     def show(self, lines: Sequence[ListLine], key: str | None = None) -> None:
         """Stays at the line with this key (that of the current one), or else where it is."""
         before, wanted = self.lines, self.key if key is None else key
+        began = "" if self.range_from is None or key is not None else before[self.range_from].key
         same_order = len(before) == len(lines) and all(a.key == b.key for a, b in zip(before, lines, strict=True))
         self.lines = lines
         if same_order and self.at >= 0 and key is None:
@@ -84,7 +85,9 @@ class LineList(ScrollView, can_focus=True):
         self._fit()
         found = next((n for n, line in enumerate(lines) if wanted and line.key == wanted and line.can_select), None)
         at = self._nearest(max(self.at, 0)) if found is None else found
-        self.range_from = None
+        # What comes in between, a comment for instance, must not shorten the range to its last line.
+        kept = next((n for n, line in enumerate(lines) if began and line.key == began), None)
+        self.range_from = kept if found is not None else None
         self._go(at, always=True)
         self.refresh()
 

@@ -245,7 +245,7 @@ class ReviewScreen(FaceScreen):
 
     def action_reject(self) -> None:
         comments = self._all["comments"] if self._all is not None else ()
-        send_back(self, self._worker, may_be_empty=any(each["round"] is None for each in comments))
+        send_back(self, self._worker, sum(each["round"] is None for each in comments))
 
 
 def _stamp_of(card: Any) -> object:  # noqa: ANN401 - a card, or none

@@ -90,7 +90,7 @@ CALLS = (
     Call("GET", "/status", "the document of `llmc status --json`"),
     Call("GET", "/board", "the board as the pages draw it, with the id of its last change"),
     Call("GET", "/stream", "server-sent events: `board` first, then `change`; `Last-Event-ID` resumes"),
-    Call("GET", "/usage", "the document of `llmc usage --json`"),
+    Call("GET", "/usage", "tokens and money by task and day; nothing counts them yet, so there are no rows"),
     Call("GET", "/tasks", "`llmc task list --all --json`", lambda given: _said("task", "list", "--all")),
     Call("GET", TASK, "`llmc task show ID --json`", _on_task("show")),
     Call("GET", "/graph", "`llmc task graph --json`: what comes after what", lambda given: _said("task", "graph")),

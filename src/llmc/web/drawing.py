@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from llmc.core.display import age, plain
+from llmc.core.lifecycle.signal_words import reason
 
 STATIC = Path(__file__).parent / "static"
 
@@ -55,10 +56,11 @@ def _clock(at_unix: float) -> str:
 
 
 def event_words(event: dict[str, Any]) -> str:
-    """What moved, and why; as timeline.ts has it for those that come later."""
+    """What it means to a person, and what moved."""
     moves = []
     if event["work_before"] != event["work_after"]:
-        moves.append(f"{event['work_before']} → {event['work_after']}")
+        moves.append(f"{event['work_before']} → {event['work_after']}".replace("_", " "))
     if event["session_before"] != event["session_after"]:
         moves.append(f"session {event['session_before']} → {event['session_after']}")
-    return " ".join(part for part in (", ".join(moves), str(event["detail"])) if part)
+    said = reason(str(event["signal"] or event["kind"]), str(event["detail"] or ""))
+    return f"{said} ({', '.join(moves)})" if moves else said

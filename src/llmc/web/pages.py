@@ -140,7 +140,10 @@ async def tasks(request: Request) -> Response:
     listed = found["tasks"] if found else []
     open_ones = [each for each in listed if each["state"] not in ("landed", "cancelled")]
     ended = [each for each in reversed(listed) if each["state"] in ("landed", "cancelled")]
-    return _page(request, "tasks.html", open=open_ones, ended=ended, graph=graph_of(listed), problem=problem)
+    board = _web(request).live.feed.board
+    workers = sorted(card["worker"] for card in board["cards"].values() if card["worker"]) if board else []
+    graph = graph_of(listed)
+    return _page(request, "tasks.html", open=open_ones, ended=ended, graph=graph, workers=workers, problem=problem)
 
 
 async def task(request: Request) -> Response:

@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from llmc.core.board.shapes import Board, Change
 from llmc.errors import LlmcError
+from llmc.web.drawing import event_words
 from llmc.web.state import WebState
 
 BEAT_SECS = 15.0
@@ -77,7 +78,8 @@ def _told(state: WebState, news: Board | Change) -> bytes:
     if isinstance(news["cards"], dict):
         return _event("board", state.live.feed.last_id, news)
     if state.last_told is None or state.last_told[0] is not news:
-        state.last_told = (news, _event("change", news["id"], news))
+        events = [{**event, "words": event_words(event)} for event in news["events"]]
+        state.last_told = (news, _event("change", news["id"], {**news, "events": events}))
     return state.last_told[1]
 
 

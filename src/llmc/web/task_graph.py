@@ -12,7 +12,7 @@ WIDTH, HEIGHT, ACROSS, DOWN = 190, 44, 56, 16
 TITLE_WIDTH = 24
 
 
-class TaskBox(Value):
+class TaskPlace(Value):
     id: str
     title: str
     state: str
@@ -23,7 +23,7 @@ class TaskBox(Value):
 class TaskGraph(Value):
     width: int
     height: int
-    boxes: tuple[TaskBox, ...]
+    boxes: tuple[TaskPlace, ...]
     lines: tuple[str, ...]
     """Each as the path of an SVG."""
 
@@ -41,12 +41,12 @@ def graph_of(tasks: list[dict[str, Any]]) -> TaskGraph | None:
     for id_ in joined:
         _deepen(id_, after, depth)
     rows: dict[int, int] = {}
-    boxes: dict[str, TaskBox] = {}
+    boxes: dict[str, TaskPlace] = {}
     for id_ in (each for each in known if each in joined):
         column, row = depth[id_], rows.get(depth[id_], 0)
         rows[column] = row + 1
         x, y = column * (WIDTH + ACROSS), row * (HEIGHT + DOWN)
-        boxes[id_] = TaskBox(id_, one_line(known[id_]["title"], TITLE_WIDTH), known[id_]["state"], x, y)
+        boxes[id_] = TaskPlace(id_, one_line(known[id_]["title"], TITLE_WIDTH), known[id_]["state"], x, y)
     lines = [_line(boxes[earlier], boxes[id_]) for id_ in boxes for earlier in after[id_]]
     width = (max(rows) + 1) * (WIDTH + ACROSS) - ACROSS
     return TaskGraph(width, max(rows.values()) * (HEIGHT + DOWN) - DOWN, tuple(boxes.values()), tuple(lines))
@@ -65,7 +65,7 @@ def _deepen(id_: str, after: dict[str, list[str]], depth: dict[str, int]) -> Non
             todo.pop()
 
 
-def _line(earlier: TaskBox, later: TaskBox) -> str:
+def _line(earlier: TaskPlace, later: TaskPlace) -> str:
     x1, y1, x2, y2 = earlier.x + WIDTH, earlier.y + HEIGHT // 2, later.x, later.y + HEIGHT // 2
     middle = (x1 + x2) // 2
     return f"M{x1} {y1} C{middle} {y1} {middle} {y2} {x2} {y2}"

@@ -38,15 +38,15 @@ def board_of(document: dict[str, Any]) -> Board:
     cards = [worker_card(each, document, in_train=each["name"] in in_train) for each in workers]
     cards += [_task_card(each) for each in document["tasks"]]
     order = _order(cards, in_train)
-    return {"head": _head(document), "columns": _columns(order), "cards": {card["key"]: card for card in order}}
+    return {"head": _head(document, cards), "columns": _columns(order), "cards": {card["key"]: card for card in order}}
 
 
-def _head(document: dict[str, Any]) -> Head:
+def _head(document: dict[str, Any], cards: list[Card]) -> Head:
     return {
         "root": document["root"],
         "branch": document["branch"],
         "daemon": document["daemon"]["running"],
-        "waiting": sum(worker["status"] in WAITS_FOR_PERSON for worker in document["workers"]),
+        "waiting": sum(card["column"] in ("needs_you", "review") for card in cards),
         "landings": [_landing_line(each) for each in document["landings"]],
         "task_counts": document["task_counts"],
         "train_paused": document["train"]["paused"],
@@ -70,7 +70,7 @@ def worker_card(worker: dict[str, Any], document: dict[str, Any], *, in_train: b
         "status": _status_words(worker),
         "state": worker["status"],
         "screen": SCREEN_WORDS.get(worker["attention"]["state"], ""),
-        "does": _does(worker),
+        "does": _in_train(worker["name"], document["train"]) if in_train else _does(worker),
         "since_unix": float(evidence.get("at_unix") or worker.get("last_activity_unix") or 0.0),
         "until_unix": (worker.get("blocked") or {}).get("until_unix"),
         "asked": worker.get("asked"),
@@ -155,6 +155,13 @@ def _does(worker: dict[str, Any]) -> str:
         return f"asks: {question}" + (f" ({options})" if options else "")
     evidence = worker.get("evidence") or {}
     return reason(str(evidence.get("signal") or ""), str(evidence.get("detail") or ""))
+
+
+def _in_train(name: str, train: dict[str, Any]) -> str:
+    """Accepted already: what became of its work before does not matter any more."""
+    entry = next(each for each in train["entries"] if each["worker"] == name)
+    words = f"in the merge train, {entry.get('detail') or entry['state']}"
+    return f"{words}: the train is paused" if train["paused"] and entry["state"] == "waiting" else words
 
 
 def _checks(worker: dict[str, Any]) -> str:

@@ -17,6 +17,8 @@ function count(head: Head): void {
   }
   const away = one("#no-daemon");
   if (away) away.hidden = head.daemon;
+  const paused = one("#train-paused");
+  if (paused) paused.hidden = !head.train_paused;
   void navigator.setAppBadge?.(head.waiting).catch(() => {});
 }
 

@@ -92,7 +92,11 @@ function move(event: KeyboardEvent): void {
     return;
   }
   if (isTyping() || event.ctrlKey || event.metaKey || event.altKey || one("dialog[open]")) return;
-  if (event.key === "n") one<HTMLButtonElement>("[data-open='new-task']")?.click();
+  if (event.key === "n") {
+    one<HTMLButtonElement>("[data-open='new-task']")?.click();
+    event.preventDefault(); // else the letter is the first one of the task
+    return;
+  }
   const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
   if (!step || (document.activeElement?.matches("button, summary, a") && event.key.startsWith("Arrow"))) return;
   const cards = all(".column:not([hidden]) .card:not([hidden])");

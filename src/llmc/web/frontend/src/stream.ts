@@ -28,6 +28,7 @@ export interface Column {
 export interface Head {
   waiting: number;
   daemon: boolean;
+  train_paused: boolean;
 }
 
 export interface Logged {
@@ -41,6 +42,7 @@ export interface Logged {
   session_before: string;
   session_after: string;
   detail: string;
+  words: string;
 }
 
 export interface Board {

@@ -5,20 +5,11 @@ import { follow, type Logged } from "./stream";
 
 const MOST = 400;
 
-export function words(event: Logged): string {
-  const moves: string[] = [];
-  if (event.work_before !== event.work_after) moves.push(`${event.work_before} → ${event.work_after}`);
-  if (event.session_before !== event.session_after) {
-    moves.push(`session ${event.session_before} → ${event.session_after}`);
-  }
-  return [moves.join(", "), event.detail].filter(Boolean).join(" ");
-}
-
 function row(event: Logged): HTMLElement {
   const at = made("time", "", clock(event.at_unix));
   at.setAttribute("datetime", new Date(event.at_unix * 1000).toISOString());
   const who = made("span", "who", event.worker);
-  const item = made("li", "", at, who, made("span", "signal", event.signal || event.kind), made("span", "words", words(event)));
+  const item = made("li", "", at, who, made("span", "signal", event.signal || event.kind), made("span", "words", event.words));
   item.dataset["event"] = String(event.id);
   return item;
 }
