@@ -109,7 +109,8 @@ class Served:
     ) -> AsyncIterator[ClientConnection]:
         address = f"ws://127.0.0.1:{self.port}/api/v1/workers/{worker}/terminal?control={int(control)}"
         sent = dict(self.bearer if headers is None else headers)
-        said = origin or sent.pop("Origin", None)
+        own = sent.pop("Origin", None)
+        said = origin or own
         async with connect(
             address, additional_headers=sent, origin=Origin(said) if said else None, max_size=None, proxy=None
         ) as socket:
