@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import statistics
+import tempfile
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -16,6 +17,8 @@ from urllib.parse import urljoin
 from websockets.asyncio.client import ClientConnection
 
 from bench.fleet import Fleet, quiet_fleet
+from bench.orchestrator import orchestrator_server
+from bench.peers import ORCHESTRATOR
 from bench.report import Cell, Table, Verdict
 from bench.watchers import cpu_seconds
 from llmc.store.event_log import LoggedEvent
@@ -36,11 +39,33 @@ NOTE = (
 
 def measure(workers: int = 100, spinning: int = 20, tries: int = 40, secs: float = 20.0) -> list[Table]:
     with quiet_fleet(workers, patrol_secs=60) as fleet, serving(fleet.site.root) as served:
+        rest = _at_rest(served.process.pid, secs)
         ttys = [pane.tty for pane in fleet.site.tmux.panes().values()]
         with _spinning(ttys[:spinning]):
             delays, costs = asyncio.run(_measured(fleet, served, tries, secs))
-        memory, page = _memory_mb(served), _first_page_kb(served)
-    return [_delays(delays, workers, spinning, tries), _costs(costs, memory, page, secs)]
+        memory, page = _memory_mb(served.process.pid), _first_page_kb(served)
+    tables = [_delays(delays, workers, spinning, tries), _costs(costs, memory, page, secs)]
+    return [*tables, _servers(rest, workers, secs)]
+
+
+def _servers(rest: tuple[float, float], workers: int, secs: float) -> Table:
+    """Beside another server at rest. With sessions the other one would have to start real agents."""
+    rows: list[tuple[Cell, ...]] = [(f"llmc web, {workers} workers at rest", *rest, 1.0)]
+    if ORCHESTRATOR.is_here:
+        with (
+            tempfile.TemporaryDirectory(prefix="llmc-b-", ignore_cleanup_errors=True) as place,
+            orchestrator_server(Path(place, "home")) as (pid, _),
+        ):
+            other = _at_rest(pid, secs)
+        rows.append((f"{ORCHESTRATOR.title}, no sessions", *other, other[1] / rest[1]))
+    return Table("Servers that nobody looks at", ("", "CPU % of a core", "memory MB", "memory x llmc"), rows)
+
+
+def _at_rest(pid: int, secs: float) -> tuple[float, float]:
+    before, began = cpu_seconds(pid), time.monotonic()
+    time.sleep(secs)
+    percent = (cpu_seconds(pid) - before) / (time.monotonic() - began) * 100
+    return percent, _memory_mb(pid)
 
 
 def _delays(delays: dict[str, list[float]], workers: int, spinning: int, tries: int) -> Table:
@@ -182,8 +207,8 @@ def _p95(figures: list[float]) -> float:
     return sorted(figures)[max(0, round(len(figures) * 0.95) - 1)]
 
 
-def _memory_mb(served: Served) -> float:
-    pages = int(Path(f"/proc/{served.process.pid}/statm").read_text().split()[1])
+def _memory_mb(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
 
