@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import subprocess
 import sys
 import time
@@ -59,7 +60,7 @@ def at_face(root: str, size: tuple[int, int] = (120, 36)) -> Iterator[FaceTermin
     face = FaceTerminal()
     width, height = map(str, size)
     shell = "env -u TMUX -u TMUX_PANE -u COLUMNS -u LINES TERM=screen-256color COLORTERM=truecolor LANG=C.UTF-8"
-    command = f"{shell} {' '.join(words)}; echo the program has ended: $?; sleep 1000"
+    command = f"{shell} {shlex.join(words)}; echo the program has ended: $?; sleep 1000"
     face.tmux("-f", "/dev/null", "new-session", "-d", "-x", width, "-y", height, command)
     try:
         face.tmux("set-option", "-g", "status", "off")

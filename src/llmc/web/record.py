@@ -54,10 +54,9 @@ def refuse_second_web(root: Root) -> None:
     running = running_web(root)
     if running is not None:
         where = f" at {running.url}" if running.url else ""
-        opens = f"open {running.address}; " if running.url else ""
         raise LlmcError(
             f"the web server of {root.path} runs already{where} (pid {running.pid})",
-            f"{opens}`llmc web --stop` ends it",
+            f"its address with the token is in {_record(root)}; `llmc web --stop` ends it",
         )
 
 
