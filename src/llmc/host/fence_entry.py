@@ -6,11 +6,12 @@ before bubblewrap starts: what its first process began with can be read from ins
 
 from __future__ import annotations
 
-import json
 import os
-import socket
 import sys
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 FORWARDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fence_forward.py")
 PROXY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fence_proxy.py")
@@ -20,22 +21,47 @@ NAMESPACES = (
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--disable-userns"),
     *("--die-with-parent", "--cap-drop", "ALL", "--hostname", "fence"),
 )
-PLACES = ("--dev", "/dev", "--proc", "/proc", "--tmpfs", "/var/tmp", "--dir", "/run")
+KERNEL = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver", "mtrr")
+"""Of `/proc`: the superuser may write there even without any capability."""
+PLACES = (
+    *("--dev", "/dev", "--proc", "/proc", "--tmpfs", "/var/tmp", "--dir", "/run"),
+    *(word for name in KERNEL for word in ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")),
+)
+LAST = ("--remount-ro", "/")
+
+
+def written(order: Mapping[str, Sequence[str]]) -> bytes:
+    """As `_read` reads it: to load a reader of JSON takes longer than all of the rest."""
+    fields = [field for name, words in order.items() for field in (name, str(len(words)), *words)]
+    return "\0".join(fields).encode("utf-8", "surrogateescape")
+
+
+def _read(path: str) -> dict[str, list[str]]:
+    with open(path, "rb") as file:
+        fields = file.read().decode("utf-8", "surrogateescape").split("\0")
+    order, at = {}, 0
+    while at < len(fields):
+        words = at + 2 + int(fields[at + 1])
+        order[fields[at]] = fields[at + 2 : words]
+        at = words
+    return order
 
 
 def main() -> None:
-    with open(sys.argv[1], "rb") as file:
-        order: dict[str, Any] = json.load(file)
+    order = _read(sys.argv[1])
     kept = {name: os.environ[name] for name in (*order["kept"], *OF_THE_TERMINAL) if name in os.environ}
-    environment = {**kept, **order["variables"]}
-    command = order["command"]
-    if order["allowed"] is not None:
-        command = _behind_proxy(order, command)
-    words = [*NAMESPACES, *order["network"], *order["base"], *PLACES, *order["mounts"], "--chdir", order["directory"]]
+    environment = {**kept, **_variables(order["variables"])}
+    command = _behind_proxy(order) if order["allowed"] else order["command"]
+    words = [*NAMESPACES, *order["network"], *order["base"], *PLACES, *order["mounts"], *LAST]
+    words += ["--chdir", *order["directory"]]
     told = ["--args", str(_in_memory("\0".join(words).encode("utf-8", "surrogateescape") + b"\0"))]
-    if order["filter"]:
-        told += ["--seccomp", str(_in_memory(bytes.fromhex(order["filter"])))]
-    os.execve(order["program"], [order["program"], *told, "--", *command], environment)
+    told += ["--seccomp", str(_in_memory(bytes.fromhex(order["filter"][0])))]
+    (program,) = order["program"]
+    os.execve(program, [program, *told, "--", *command], environment)
+
+
+def _variables(pairs: list[str]) -> dict[str, str]:
+    return dict(zip(pairs[::2], pairs[1::2], strict=True))
 
 
 def _in_memory(content: bytes) -> int:
@@ -46,8 +72,10 @@ def _in_memory(content: bytes) -> int:
     return fd
 
 
-def _behind_proxy(order: dict[str, Any], command: list[str]) -> list[str]:
+def _behind_proxy(order: dict[str, list[str]]) -> list[str]:
     """The proxy stays outside; into the fence leads one socket, through which connections are handed to it."""
+    import socket  # takes as long to load as all of the rest
+
     outside, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
         os.set_inheritable(outside.fileno(), True)
@@ -57,10 +85,10 @@ def _behind_proxy(order: dict[str, Any], command: list[str]) -> list[str]:
         for fd in (0, 1, 2):
             os.dup2(null, fd)
         argv = [sys.executable, "-I", "-S", PROXY, str(outside.fileno()), *order["allowed"]]
-        os.execve(sys.executable, argv, {**os.environ, **order["marks"]})
+        os.execve(sys.executable, argv, {**os.environ, **_variables(order["marks"])})
     outside.close()
     os.set_inheritable(inside.fileno(), True)
-    return [sys.executable, "-I", "-S", FORWARDER, str(inside.detach()), PORT, *command]
+    return [sys.executable, "-I", "-S", FORWARDER, str(inside.detach()), PORT, *order["command"]]
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -97,25 +96,29 @@ def fenced_command(
     """What to run in place of the command, so that it runs in the fence of the worker, or of the scratch worktree."""
     program = prepare_fence(site, name)
     network, environ = site.config.sandbox.network, site.host.environ()
-    limited = network if isinstance(network, tuple) and network else None
+    limited = network if isinstance(network, tuple) else ()
     marks = {key: value for key, value in variables.items() if key.startswith("LLMC_")}
     links, mounts = _mounts(site, name, command, writable)
     order = {
-        "program": program,
-        "command": list(command),
-        "directory": place_of(site.root.path, name),
+        "program": (program,),
+        "command": command,
+        "directory": (place_of(site.root.path, name),),
         "network": network_words(network),
         "allowed": limited,
-        "base": [*system_words(_system(site.host)), *link_words(links)],
-        "mounts": [*mount_words(mounts)],
-        "filter": _filter(),
+        "base": (*link_words(links),),
+        "mounts": (*mount_words(mounts),),
+        "filter": (_filter(),),
         "kept": sorted(kept_variables(environ, agent, proxies=network is True)),
-        "variables": {**_own_variables(site, name, limited is not None), **variables},
-        "marks": marks,
+        "variables": _pairs({**_own_variables(site, name, bool(limited)), **variables}),
+        "marks": _pairs(marks),
     }
-    path = f"{site.root.fence(name)}/order.json"
-    write_atomically(path, json.dumps(order))
+    path = f"{site.root.fence(name)}/order"
+    write_atomically(path, fence_entry.written(order))
     return (sys.executable, "-I", "-S", fence_entry.__file__, path)
+
+
+def _pairs(variables: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(word for pair in variables.items() for word in pair)
 
 
 def _filter() -> str:
@@ -177,7 +180,9 @@ def _mounts(
         tuple(_there(host, sandbox.hide, Sight.HIDDEN)),
     )
     mounts = all_mounts(ground, [each for each in tools if host.exists(each)], secrets, wishes)
-    return _needed_links(links, mounts), mounts
+    system = _system(host)
+    needed = [each for each in system if isinstance(each, Link)] + _needed_links(links, mounts)
+    return needed, (*(each for each in system if isinstance(each, Mount)), *mounts)
 
 
 def _needed_links(links: list[Link], mounts: Sequence[Mount]) -> list[Link]:

@@ -1,6 +1,6 @@
 """What can be seen and written inside the fence, and where: mounts as values.
 
-A mount lower down in the tree overrules the ones above it. Of two for the same place the later kind in `_RANKS` holds.
+A mount lower down in the tree overrules the ones above it.
 """
 
 from __future__ import annotations
@@ -66,12 +66,20 @@ def in_force(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
         if known is None or known.sight <= mount.sight:
             best[mount.target] = mount
     ordered = sorted(best.values(), key=lambda mount: (mount.target.rstrip("/").count("/"), mount.target))
-    shown = [mount for mount in ordered if not mount.hides]
-    return tuple(mount for mount in ordered if not mount.hides or _is_seen(mount, shown))
+    kept: list[Mount] = []
+    for mount in ordered:
+        around = next((each for each in reversed(kept) if is_inside(mount.target, each.target)), None)
+        if _changes(mount, around):
+            kept.append(mount)
+    return tuple(kept)
 
 
-def _is_seen(hidden: Mount, shown: Iterable[Mount]) -> bool:
-    return any(is_inside(hidden.target, mount.target) for mount in shown)
+def _changes(mount: Mount, around: Mount | None) -> bool:
+    """Whether anything would look otherwise inside without it. `around` is what it stands in."""
+    if mount.hides:
+        return mount.sight is Sight.ABSENT or (around is not None and not around.hides)
+    plain = mount.sight not in _WRITES and not mount.source
+    return not (plain and around is not None and not around.hides and around.sight not in _WRITES and not around.source)
 
 
 def mount_words(mounts: Iterable[Mount]) -> Iterator[str]:
