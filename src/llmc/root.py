@@ -95,6 +95,17 @@ class Root:
     def settings_dir(self, worker: str) -> str:
         return self.inside("run", "agents", worker)
 
+    def fence(self, name: str) -> str:
+        """What belongs to the fence of a worker, or by its number of a scratch worktree."""
+        return self.inside("run", "fence", name)
+
+    def fence_home(self, name: str) -> str:
+        return self.inside("run", "fence", name, "home")
+
+    def fence_store(self, name: str) -> str:
+        """The git directory that is the clone's for whoever is inside."""
+        return self.inside("run", "fence", name, "git")
+
     def attention_file(self, worker: str) -> str:
         return self.inside("run", "attention", f"{worker}.json")
 

@@ -54,6 +54,13 @@ class Site(Value):
     def agent_of(self, worker: Worker) -> Agent:
         return self.agent_named(worker.agent)
 
+    def is_fenced(self, name: str) -> bool:
+        return self.config.worker(name).sandbox == "bwrap"
+
+    def home_of(self, name: str) -> str:
+        """The home of the worker's agent: the person's, or in a fence one of its own."""
+        return self.root.fence_home(name) if self.is_fenced(name) else self.host.environ().get("HOME", "")
+
     def lock_of(self, name: str) -> FileLock:
         """Whoever holds it is the one that acts for this worker; it ends with its process."""
         return FileLock(self.root.worker_lock(name), name=f"worker {name}", timeout=WORKER_LOCK_SECS)

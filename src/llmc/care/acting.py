@@ -11,6 +11,7 @@ from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.errors import LlmcError
 from llmc.git.clone import same_or_fetched
 from llmc.model import Session, Turn, Work, Worker
+from llmc.perform.fenced_work import take_over
 from llmc.perform.steps import settle
 from llmc.site import Site
 
@@ -27,7 +28,10 @@ def acting_for(site: Site, name: str, *, looks_only: bool = False) -> Iterator[W
         with suppress(LlmcError):  # `llmc status` and the doctor tell what is left, and an accept refuses for it
             settle_landings_if_free(site)
     with site.lock_of(name), site.git.operation:
-        yield catch_up(site, name)
+        worker = catch_up(site, name)
+        yield worker
+        if name in site.ledger.load().workers:
+            take_over(site, worker)  # what was done to its branch is known inside before anybody else acts
 
 
 def catch_up_if_free(site: Site, name: str, *, finish: bool = False) -> None:

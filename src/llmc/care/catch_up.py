@@ -16,9 +16,13 @@ from llmc.core.lifecycle.transitions.silence import is_silent
 from llmc.model import Worker
 from llmc.observe.branches import branch_events
 from llmc.observe.sessions import finds, losses
+from llmc.perform.fenced_work import take_over
 from llmc.perform.notices import tell
 from llmc.site import Site
 from llmc.tmux.parsing import Pane
+
+LOOKS = 5
+"""Whoever makes commits faster than they are looked at is looked at again for the next."""
 
 
 @dataclass(slots=True)
@@ -65,7 +69,7 @@ def work_news(
     if learned.worker.worktree_lost:
         return learned.decisions  # git has nothing to say of it, and what a report means is for git to say
     learned.add(take_reports(site, learned.worker, most_reports))
-    learned.take(branch_events(site, learned.worker))
+    learned.take(_branch(site, learned.worker))
     learned.take(_due_timers(site, learned.worker))
     learned.take(_silence(site, learned.worker))
     return learned.decisions
@@ -76,6 +80,20 @@ def _worktree(site: Site, worker: Worker) -> list[ev.Event]:
     if lost == worker.worktree_lost:
         return []
     return [ev.WorktreeLost(site.now()) if lost else ev.WorktreeFound(site.now())]
+
+
+def _branch(site: Site, worker: Worker) -> list[ev.Event]:
+    """Of a fenced worker, whose branch LLMC brings out itself, a look counts only if nothing was new after it.
+
+    Else a rebase that ends in between would look like one that was given up.
+    """
+    take_over(site, worker)
+    events = branch_events(site, worker)
+    for _ in range(LOOKS):
+        if not take_over(site, worker):
+            break
+        events = branch_events(site, worker)
+    return events
 
 
 def _due_timers(site: Site, worker: Worker) -> list[ev.Event]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from llmc.core.lifecycle.table import Decision
 from llmc.model import Worker
+from llmc.perform.fenced_work import take_over
 from llmc.site import Site
 from llmc.store.spool import SpooledEvent, pending, take
 
@@ -32,6 +33,7 @@ def take_reports(site: Site, worker: Worker, most: int = MOST) -> list[Decision]
         from llmc.care.attention import keep_report, telling  # slow to load, and mostly there is no report
         from llmc.observe.reports import hear
 
+        take_over(site, worker)  # after the reports were read: what was done before them is in the clone now
         heard = hear(site, worker, batch)
         if (last := telling(heard.reports)) is not None:
             keep_report(site.root.attention_file(worker.name), *last)

@@ -79,6 +79,11 @@ COMMANDS = (
             value("--model", "M", some_text, "the model that the agent uses"),
             value("--role-prompt", "P", some_text, "what the agent is told about its role"),
             flag("--exclude-from-pool", text="only gets the tasks that name it: `llmc start --worker NAME`"),
+            word(
+                "--sandbox",
+                choices=("off", "bwrap"),
+                help="bwrap: in a fence that hides your keys and your checkout (default: sandbox.mode of the settings)",
+            ),
         ),
         about="A running daemon brings it up at once, otherwise `llmc up` does.",
     ),

@@ -13,6 +13,7 @@ from llmc.doctor.agents import look_at_agent
 from llmc.errors import LlmcError
 from llmc.git.worktree import add_worktree, delete_branch, remove_worktree
 from llmc.model import Evidence, Worker
+from llmc.perform.fence import require_fence
 from llmc.perform.worktrees import carry_ignored_files, needs_setup
 from llmc.site import Site
 from llmc.store.config_file import remove_worker_table, set_worker_table
@@ -24,6 +25,9 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     agent = site.config.worker(args.name).agent if args.agent is None else args.agent
     site.agent_named(agent)
+    fenced = (args.sandbox or site.config.worker(args.name).sandbox) == "bwrap"
+    if fenced:
+        require_fence(site.host)
     with site.lock_of(args.name), site.git.operation:
         _refuse_taken(site, args.name)
         worker = make_worker(site, args, agent)
@@ -66,6 +70,7 @@ def make_worker(site: Site, args: Namespace, agent: str) -> Worker:
             model=args.model,
             role_prompt=args.role_prompt,
             excluded=args.exclude_from_pool,
+            sandbox=args.sandbox,
         )
         now = site.now()
         new = Evidence("command.add", now, "new")

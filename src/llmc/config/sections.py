@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from llmc.config.sandbox_section import MODE as SANDBOX_MODE
 from llmc.config.value_types import FILES, PLACE, VARIABLES, WORKER_VARIABLES, string, words
 from llmc.core.lifecycle.policy import AGENT, AUTONOMY
 from llmc.core.names import is_branch_name
@@ -214,6 +215,7 @@ class WorkerOptions(Value):
     skip_permissions: bool | None = option(FLAG, None, "start it so that it does not ask for permissions", _INHERITED)
     allowed_tools: tuple[str, ...] | None = option(_TOOLS, None, "the tools that it may use without asking", _INHERITED)
     autonomy: Autonomy | None = option(AUTONOMY, None, "what LLMC may do unasked", "as in `[policy]`")
+    sandbox: str | None = option(SANDBOX_MODE, None, "`off` or `bwrap`", "as `sandbox.mode`")
 
 
 class AgentOptions(Value):

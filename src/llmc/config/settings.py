@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from llmc.config.sandbox_section import Sandbox
 from llmc.config.sections import (
     AgentOptions,
     BackupSettings,
@@ -36,6 +37,7 @@ SINGLE_TABLES: Mapping[str, type[Any]] = MappingProxyType(
         "notify": NotifySettings,
         "classifier": Classifier,
         "web": WebSettings,
+        "sandbox": Sandbox,
         "log": Log,
     }
 )
@@ -54,6 +56,8 @@ class WorkerSettings(Value):
     skip_permissions: bool
     allowed_tools: tuple[str, ...]
     autonomy: Autonomy
+    sandbox: str
+    """`off` or `bwrap`."""
 
 
 class Config(Value):
@@ -67,6 +71,7 @@ class Config(Value):
     notify: NotifySettings
     classifier: Classifier
     web: WebSettings
+    sandbox: Sandbox
     log: Log
     workers: Mapping[str, WorkerOptions]
     agents: Mapping[str, AgentOptions]
@@ -83,6 +88,7 @@ class Config(Value):
             skip_permissions=_given(own.skip_permissions, defaults.skip_permissions),
             allowed_tools=_given(own.allowed_tools, defaults.allowed_tools),
             autonomy=_given(own.autonomy, self.policy.autonomy),
+            sandbox=_given(own.sandbox, self.sandbox.mode),
         )
 
     def policy_for(self, worker: str) -> Policy:

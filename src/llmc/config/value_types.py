@@ -85,7 +85,9 @@ def typed(takes: ValueType[object], text: str) -> object:
             return _FLAG_WORDS.get(text.strip().lower(), text)
         case "integer" | "seconds":
             return _number(text)
-        case "list of strings" | "list of globs" if not re.fullmatch(r"\s*\[.*\]\s*", text, re.DOTALL):
+        case "list of strings" | "list of globs" | "list of paths" if not re.fullmatch(
+            r"\s*\[.*\]\s*", text, re.DOTALL
+        ):
             return [word.strip() for word in text.split(",") if word.strip()]
         case "string" | "path":
             return text

@@ -142,12 +142,12 @@ def show_commit(git: Git, root: str, name: str, sha: str) -> bool:
             pass  # whatever a check has done to it: it costs a checkout to make it again
         else:
             return False
-    _remove_scratch(git, root, name)
+    remove_scratch(git, root, name)
     make_worktree(git, root, name, "--detach", path, sha)
     return True
 
 
-def _remove_scratch(git: Git, root: str, name: str) -> None:
+def remove_scratch(git: Git, root: str, name: str) -> None:
     """Nothing is removed, or made writable, through a link that a check has put there."""
     path = worktree_path(root, name)
     if git.host.read_link(records_of(root)) is not None:

@@ -189,6 +189,26 @@ def opened(path: str, *, within: int | None = None) -> Iterator[int | None]:
         os.close(directory)
 
 
+def read_below(top: str, name: str, largest: int) -> bytes:
+    """Of a directory that somebody else writes to: empty where it, or anything on the way, is a link or no file."""
+    directory, _, rest = name.partition("/")
+    with opened(top) as at:
+        return b"" if at is None else _read_within(at, directory, rest, largest)
+
+
+def _read_within(at: int, name: str, rest: str, largest: int) -> bytes:
+    if rest:
+        with opened(name, within=at) as below:
+            directory, _, others = rest.partition("/")
+            return b"" if below is None else _read_within(below, directory, others, largest)
+    try:
+        fd = os.open(name, os.O_RDONLY | AS_IT_IS, dir_fd=at)
+    except OSError:
+        return b""
+    with open(fd, "rb") as file:
+        return file.read(largest) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+
+
 def is_own_directory(path: str) -> bool:
     """Whether it is a directory and no link to one."""
     mode = _mode(path)

@@ -18,7 +18,7 @@ from llmc.core.screen.classify import Pack
 from llmc.core.screen.fusion import QUIET_AFTER_SECS
 from llmc.core.screen.screen import Screen, screen_of
 from llmc.errors import LlmcError
-from llmc.host.processes import foreground_of, name_of, script_of
+from llmc.host.processes import foreground_of, known_as, name_of, script_of
 from llmc.model import Worker
 from llmc.observe.session_file import read_session_file
 from llmc.observe.transcript import read_transcript
@@ -76,7 +76,7 @@ class Subject(Value):
         A transcript is read only where nothing else tells: it costs the most.
         """
         reported, pids = read_told(self.reports) if self.reports_itself else None, _processes(pane)
-        session = read_session_file(self.home, pids) if self.home else None
+        session = read_session_file(self.home, map(known_as, pids)) if self.home else None
         if reported is None and session is None:
             session = read_transcript(self.pack(pane).name, pids)
         return reported, session
@@ -90,7 +90,7 @@ def _processes(pane: Pane) -> list[int]:
 
 def worker_subject(site: Site, worker: Worker, pane: Pane) -> Subject:
     agent = site.agent_of(worker)
-    home = site.host.environ().get("HOME", "") if worker.agent == "claude" else ""
+    home = site.home_of(worker.name) if worker.agent == "claude" else ""
     return Subject(
         worker.name,
         site.tmux,

@@ -170,7 +170,7 @@ def _landed(site: Site, tip: str | None) -> str | None:
 def forget_files(site: Site, name: str) -> None:
     """What is kept while a worker lives."""
     root = site.root
-    own = (root.spool(name), root.settings_dir(name), root.attention_file(name), root.terminal(name))
+    own = (root.spool(name), root.settings_dir(name), root.attention_file(name), root.terminal(name), root.fence(name))
     for path in (*own, root.checks_file(name), submodules_of(root.path, name)):
         if is_own_directory(os.path.dirname(path)):  # through a link it would be somebody else's
             site.host.remove_tree(path)

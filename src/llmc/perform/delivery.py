@@ -259,7 +259,7 @@ def _written_down(site: Site, worker: Worker, text: str, since: float) -> Delive
     transcripts = site.agent_of(worker).transcripts
     if transcripts is None or reports_owed(worker.sent, prompt_digests(text)):
         return None  # it may be of an earlier text with the same words
-    home, settings = site.host.environ().get("HOME", ""), site.root.settings_dir(worker.name)
+    home, settings = site.home_of(worker.name), site.root.settings_dir(worker.name)
     where, digests = Whereabouts(home, worker.worktree_path, settings), prompt_digests(text)
     until = time.monotonic() + TRANSCRIPT_SECS
     while not (digests & prompts_since(transcripts, where, since)):

@@ -33,6 +33,7 @@ class Place(Value):
     path: str
     variables: Mapping[str, str]
     """Of all that runs there."""
+    fenced: bool = False
 
 
 def run_repo_command(
@@ -41,10 +42,15 @@ def run_repo_command(
     """Ended early when whoever acts here leaves."""
     # Whoever calls us from inside a git of their own must not have the command run on their repository.
     env = {name: value for name, value in site.host.environ().items() if name not in ELSEWHERE}
+    argv: tuple[str, ...] = ("sh", "-c", command)
+    if place.fenced:
+        from llmc.perform.fence import fenced_command  # most roots have none
+
+        argv = fenced_command(site, place.name, argv, place.variables)
     try:
         # A server that it has started must neither outlive it nor keep us waiting.
         return site.host.run_and_clear(
-            ["sh", "-c", command],
+            argv,
             cwd=place.path,
             env={**env, **place.variables},
             timeout=timeout_secs,

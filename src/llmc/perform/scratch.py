@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from llmc.errors import LlmcError
 from llmc.git.own_view import place_of
-from llmc.git.worktree import show_commit
+from llmc.git.worktree import remove_scratch, show_commit
 from llmc.host.files import disk_errors, make_own_directory
 from llmc.host.locks import FileLock, is_held
 from llmc.host.processes import end_all, marked_processes
+from llmc.perform.fence import checks_are_fenced
 from llmc.perform.repo_commands import Place
 from llmc.perform.setup import opened_log, run_setup
 from llmc.perform.worker_variables import variables_of
@@ -73,6 +74,7 @@ def scratch_lock(site: Site, number: str) -> FileLock:
 def prepare(site: Site, number: str, commit: str) -> Place:
     """Makes it show exactly this commit, set up as a worker's worktree is."""
     root, path = site.root, place_of(site.root.path, number)
+    _leave_no_trap(site, number)
     put_back(site, number, commit)
     carry_ignored_files(site, path)
     own = variables_of(
@@ -81,12 +83,22 @@ def prepare(site: Site, number: str, commit: str) -> Place:
         lambda: read_note(root.checks_file(number)).ports,
         lambda ports: _note(site, number, ports=ports),
     )
-    place = Place(number, path, {**own, MARK: path})
+    place = Place(number, path, {**own, MARK: path}, checks_are_fenced(site))
     if read_note(root.checks_file(number)).set_up == _wanted(site):
         update_submodules(site, number)
     else:
         _set_up(site, place, commit)
     return place
+
+
+def _leave_no_trap(site: Site, number: str) -> None:
+    """What a fenced check has left in files that git ignores must not run without the fence."""
+    fenced, note = checks_are_fenced(site), read_note(site.root.checks_file(number))
+    if note.fenced and not fenced:
+        remove_scratch(site.git, site.root.path, number)
+        site.host.remove_tree(site.root.fence(number))
+    if note.fenced != fenced:
+        _note(site, number, fenced=fenced, set_up="")
 
 
 def put_back(site: Site, number: str, commit: str) -> None:

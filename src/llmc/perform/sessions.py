@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from os import urandom
@@ -18,6 +19,9 @@ from llmc.host.files import make_own_directory, write_atomically
 from llmc.host.locks import is_held
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, marked_processes, wait_for_end
 from llmc.model import Step, Worker
+from llmc.perform.fence import FenceImpossibleError, fenced_command, prepare_fence
+from llmc.perform.fence_home import furnish
+from llmc.perform.fenced_work import take_over
 from llmc.perform.going_on import going_on_text
 from llmc.perform.launch_files import write_launch_files
 from llmc.perform.programs import forget_installed, installed_program
@@ -58,6 +62,11 @@ def start(site: Site, worker: Worker, step: Step) -> ev.StepResult:
 def _start(
     site: Site, worker: Worker, step: Step, agent: Agent, resume: str, *, again_after_choice: bool = False
 ) -> ev.StepResult:
+    if site.is_fenced(worker.name):
+        try:
+            _make_fence(site, worker)
+        except FenceImpossibleError as none:
+            return ev.SessionFailed(site.now(), step.id, f"{none.what}; {none.hint}", hopeless=True)
     launch = agent.launch(_order(site, worker, installed_program(site.host, site.root, agent), resume))
     if site.host.which(launch.argv[0]) is None:
         again = f"`llmc nuke {worker.name}`, then `llmc add {worker.name} --agent ...`"
@@ -77,6 +86,14 @@ def _start(
     pane = _launch(site, worker, step, launch, takes_up)
     launched = replace(site.worker(worker.name), took_up=takes_up)
     return _follow(site, launched, step, agent, pane, again_after_choice=again_after_choice)
+
+
+def _make_fence(site: Site, worker: Worker) -> None:
+    if not site.host.is_dir(worker.worktree_path):
+        restore_worktree(site, worker)
+    end_strays(site, worker.name)  # so that nobody is inside
+    prepare_fence(site, worker.name)
+    furnish(site, worker.name, worker.agent)
 
 
 def _follow(
@@ -127,7 +144,7 @@ def _order(site: Site, worker: Worker, program: InstalledProgram, resume: str) -
         worker.name,
         worker.worktree_path,
         site.root.path,
-        site.host.environ().get("HOME", ""),
+        site.home_of(worker.name),
         site.root.settings_dir(worker.name),
         settings.model,
         settings.role_prompt,
@@ -142,7 +159,7 @@ def _order(site: Site, worker: Worker, program: InstalledProgram, resume: str) -
 def _launch(site: Site, worker: Worker, step: Step, launch: Launch, resume: str) -> Pane:
     make_spool(site.root.spool(worker.name))
     make_own_directory(site.root.settings_dir(worker.name))
-    write_launch_files(launch)
+    write_launch_files(launch, site.root.settings_dir(worker.name))
     defaults = site.config.defaults
     size = (defaults.terminal_width, defaults.terminal_height)
     write_atomically(Path(site.root.tmux_configuration), configuration(*size))
@@ -157,7 +174,16 @@ def _launch(site: Site, worker: Worker, step: Step, launch: Launch, resume: str)
         "LLMC_SPOOL": site.root.spool(worker.name),
         **launch.env,
     }
-    return site.tmux.new_session(worker.session_id, worker.worktree_path, launch.argv, env, size)
+    argv = _fenced(site, worker, launch, env) if site.is_fenced(worker.name) else launch.argv
+    return site.tmux.new_session(worker.session_id, worker.worktree_path, argv, env, size)
+
+
+def _fenced(site: Site, worker: Worker, launch: Launch, env: Mapping[str, str]) -> tuple[str, ...]:
+    """tmux stays outside: the terminal's process is the fence, and all that is inside ends with it."""
+    own = (site.root.spool(worker.name), site.root.settings_dir(worker.name))
+    argv = fenced_command(site, worker.name, launch.argv, env, agent=worker.agent, writable=own)
+    take_over(site, worker)
+    return argv
 
 
 def _new_session(site: Site, worker: Worker, step: Step, resume: str) -> str:

@@ -36,7 +36,12 @@ def set_up(site: Site, worker: Worker, step: Step) -> SetupFailed | None:
             try:
                 # Marked as an agent is: what is left is found.
                 marks = {"LLMC_WORKER": worker.name, "LLMC_ROOT": site.root.path}
-                place = Place(worker.name, worker.worktree_path, {**worker_variables(site, worker), **marks})
+                place = Place(
+                    worker.name,
+                    worker.worktree_path,
+                    {**worker_variables(site, worker), **marks},
+                    site.is_fenced(worker.name),
+                )
                 run_setup(site, place, log, lambda command: _begin(site, worker, step, command))
             finally:
                 put_back = () if had_work else _put_back(site, worker)

@@ -26,6 +26,7 @@ from llmc.errors import LlmcError
 from llmc.host.faults import Moment, reached
 from llmc.host.files import DiskError
 from llmc.model import Outcome, Proof, Receipt, Step, Worker
+from llmc.perform.fenced_work import take_over
 from llmc.perform.notices import tell
 from llmc.site import Site
 from llmc.store.task_database import TasksUnusableError
@@ -121,6 +122,7 @@ def settle(site: Site, name: str, tip: str | None = None) -> Settled:
 
 
 def _take_step(site: Site, settled: Settled, worker: Worker, step: Step, effect: LastingEffect) -> None:
+    take_over(site, worker)
     try:
         result = _perform(site, settled, worker, step, effect)
     except LlmcError as failure:
@@ -129,6 +131,7 @@ def _take_step(site: Site, settled: Settled, worker: Worker, step: Step, effect:
     if result is None:
         settled.worker = None
         return
+    take_over(site, worker)
     try:
         decision = site.ledger.apply(worker.name, result)
     except LlmcError as unkept:

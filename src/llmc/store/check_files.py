@@ -24,6 +24,8 @@ class ScratchNote(Value):
     ports: tuple[int, ...] = ()
     set_up: str = ""
     """The settings by which it was set up; empty when it was not."""
+    fenced: bool = False
+    """Whether what has run in it did so behind a fence."""
 
 
 class WorkChecks(Value):

@@ -133,9 +133,11 @@ def set_worker_table(
     model: str | None = None,
     role_prompt: str | None = None,
     excluded: bool = False,
+    sandbox: str | None = None,
 ) -> None:
     """Writes `[workers.NAME]`. What is not given stays as it was."""
     given = {"agent": agent, "model": model, "role_prompt": role_prompt, "excluded_from_pool": excluded or None}
+    given["sandbox"] = sandbox
     values = {option: value for option, value in given.items() if value is not None}
     key = ("workers", name)
 
