@@ -22,6 +22,8 @@ from llmc.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from llmc.agents.base import Agent
+    from llmc.agents.transcripts import Whereabouts
+    from llmc.store.usage import UsageStore
 
 WORKER_LOCK_SECS = 30.0
 REAPED_WITHIN_SECS = 1.0
@@ -46,6 +48,12 @@ class Site(Value):
     def worker(self, name: str) -> Worker:
         return self.ledger.worker(name)
 
+    @property
+    def usage(self) -> UsageStore:
+        from llmc.store.usage import usage_store  # most commands count nothing
+
+        return usage_store(self.root.usage)
+
     def agent_named(self, name: str) -> Agent:
         from llmc.agents.registry import agent_named  # slow to load, and what only concerns git needs no agent
 
@@ -53,6 +61,15 @@ class Site(Value):
 
     def agent_of(self, worker: Worker) -> Agent:
         return self.agent_named(worker.agent)
+
+    def whereabouts_of(self, worker: Worker) -> Whereabouts:
+        """Where its agent keeps what it writes down."""
+        from llmc.agents.transcripts import Whereabouts
+
+        settings, environ = self.root.settings_dir(worker.name), self.host.environ()
+        own = {**self.config.repo.env, **self.config.agent(worker.agent).env}
+        variables = {**environ, **{name: text.replace("{settings}", settings) for name, text in own.items()}}
+        return Whereabouts(environ.get("HOME", ""), worker.worktree_path, settings, variables)
 
     def lock_of(self, name: str) -> FileLock:
         """Whoever holds it is the one that acts for this worker; it ends with its process."""

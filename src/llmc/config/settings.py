@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from llmc.config.budget_settings import BudgetSettings
 from llmc.config.sections import (
     AgentOptions,
     BackupSettings,
@@ -32,6 +33,7 @@ SINGLE_TABLES: Mapping[str, type[Any]] = MappingProxyType(
         "defaults": Defaults,
         "policy": Policy,
         "tasks": TaskSettings,
+        "budget": BudgetSettings,
         "backup": BackupSettings,
         "notify": NotifySettings,
         "classifier": Classifier,
@@ -63,6 +65,7 @@ class Config(Value):
     defaults: Defaults
     policy: Policy
     tasks: TaskSettings
+    budget: BudgetSettings
     backup: BackupSettings
     notify: NotifySettings
     classifier: Classifier
