@@ -14,9 +14,9 @@ def test_a_task_that_has_spent_its_tokens_is_stopped_within_its_turn_and_goes_on
     assert worker.evidence.detail == "the budget of t1 is spent: 1,250 of 1,000 tokens"
     said = [each for each in story.json("events", "adam") if "nearly spent" in (each.get("detail") or "")]
     assert len(said) == 1, said
-    assert (story.llmc("status").out)
-    assert (story.llmc("usage").out)
-    assert (story.llmc("task", "show", "t1").out)
-    assert (story.llmc("explain", "adam").out)
-    assert (story.json("task", "release", "t1"))
+    assert story.llmc("status").out
+    assert story.llmc("usage").out
+    assert story.llmc("task", "show", "t1").out
+    assert story.llmc("explain", "adam").out
+    assert story.json("task", "release", "t1")
     worker = story.wait("adam", Work.NEEDS_REVIEW)

@@ -14,7 +14,7 @@ from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Transcripts, Whereabouts, moment, part_of, prompts
 from llmc.agents.usage_files import Remembered, UsageFiles
-from llmc.core.usage.answer import Answer, Tokens, count
+from llmc.core.usage.answer import ModelAnswer, Tokens, count
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -77,7 +77,7 @@ TRANSCRIPTS = Transcripts(
 )
 
 
-def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[Answer]:
+def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[ModelAnswer]:
     """Each block of an answer has a line of its own, with the id and the cost of the whole."""
     if data.get("type") == "progress":  # what a sub-agent says, as older versions have it
         data = part_of(data, ("data", "message")) or {}
@@ -95,7 +95,7 @@ def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[Answe
     )
     # What is said faster costs several times as much.
     model = f"{message.get('model')}" + (" (fast)" if usage.get("speed") == "fast" else "")
-    yield Answer(f"claude:{message.get('id') or data.get('uuid')}", model, at, tokens)
+    yield ModelAnswer(f"claude:{message.get('id') or data.get('uuid')}", model, at, tokens)
 
 
 USAGE = UsageFiles(lambda where: (f"{_project(where)}/**/*.jsonl",), _answers, marks=(b'"usage"',))

@@ -13,7 +13,7 @@ from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, part_of, texts
 from llmc.agents.usage_files import Remembered, UsageFiles
-from llmc.core.usage.answer import Answer, Tokens, count, without_cached
+from llmc.core.usage.answer import ModelAnswer, Tokens, count, without_cached
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -96,7 +96,7 @@ TRANSCRIPTS = Transcripts(
 COUNTED = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
 
 
-def _answers(remembered: Remembered, data: Mapping[str, Any]) -> Iterator[Answer]:
+def _answers(remembered: Remembered, data: Mapping[str, Any]) -> Iterator[ModelAnswer]:
     """A line tells the sums of the conversation so far, and may be repeated. It does not name its answer: turn and sums
     do. A fork begins with the lines of the conversation that it goes on with, and goes on with their sums.
     """
@@ -119,7 +119,7 @@ def _answers(remembered: Remembered, data: Mapping[str, Any]) -> Iterator[Answer
     read, output, cached, written = spent
     tokens = Tokens(without_cached(read, cached, written), output, cached, written)
     name = ":".join(map(str, ("codex", remembered.get("turn", ""), *now)))
-    yield Answer(name, remembered.get("model", ""), moment(data.get("timestamp")), tokens)
+    yield ModelAnswer(name, remembered.get("model", ""), moment(data.get("timestamp")), tokens)
 
 
 USAGE = UsageFiles(

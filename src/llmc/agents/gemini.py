@@ -18,7 +18,7 @@ from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
 from llmc.agents.transcripts import Transcripts, Whereabouts, moment, part_of, prompts
 from llmc.agents.usage_files import Remembered, UsageFiles
-from llmc.core.usage.answer import Answer, Tokens, count, without_cached
+from llmc.core.usage.answer import ModelAnswer, Tokens, count, without_cached
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -102,7 +102,7 @@ TRANSCRIPTS = Transcripts(
 )
 
 
-def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[Answer]:
+def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[ModelAnswer]:
     """A message is told again when its tools have run, and all of them when a conversation is taken up or rewound."""
     several = part_of(data, ("$set", "messages"))
     for message in several if isinstance(several, list) else (data,):
@@ -112,7 +112,7 @@ def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[Answe
             said, cached = count(told.get("output")) + count(told.get("thoughts")), count(told.get("cached"))
             tokens = Tokens(without_cached(read, cached), said, cached)
             at, model = moment(message.get("timestamp")), str(message.get("model") or "")
-            yield Answer(f"gemini:{message.get('id')}", model, at, tokens)
+            yield ModelAnswer(f"gemini:{message.get('id')}", model, at, tokens)
 
 
 USAGE = UsageFiles(lambda where: (f"{_chats(where)}/**/*.jsonl",), _answers, marks=(b'"tokens"',), is_of=_is_of)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from llmc.core.delivery.texts import told_digest
-from llmc.core.usage.answer import Answer, reported_answer
+from llmc.core.usage.answer import ModelAnswer, reported_answer
 from llmc.model import Worker
 from llmc.values import Value
 
@@ -39,7 +39,7 @@ class Report(Value):
     failure: str = ""
     conversation: str = ""
     """The agent's own name of the conversation that this is about."""
-    answer: Answer | None = None
+    answer: ModelAnswer | None = None
     """What one answer of its model has cost."""
 
 

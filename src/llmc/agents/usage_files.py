@@ -10,12 +10,12 @@ from glob import glob
 from typing import Any
 
 from llmc.agents.transcripts import Whereabouts
-from llmc.core.usage.answer import Answer, FilePlace
+from llmc.core.usage.answer import FilePlace, ModelAnswer
 from llmc.values import Value
 
 Remembered = dict[str, Any]
 """What a reader has to know of the lines before: plain JSON, kept with the place that was read up to."""
-LineReader = Callable[[Remembered, Mapping[str, Any]], Iterable[Answer]]
+LineReader = Callable[[Remembered, Mapping[str, Any]], Iterable[ModelAnswer]]
 LONGEST_FIRST = 8 << 20
 BEGINNING = re.compile(rb'\{"(?:parentUuid|timestamp|type|id|sessionId)":')
 """How lines begin. One that was cut short, by a kill or a full disk, has the next one right behind it."""
@@ -38,7 +38,7 @@ def paths_of(files: UsageFiles, where: Whereabouts) -> list[str]:
 
 def read_on(
     files: UsageFiles, where: Whereabouts, path: str, place: FilePlace, since: float
-) -> tuple[list[Answer], FilePlace] | None:
+) -> tuple[list[ModelAnswer], FilePlace] | None:
     """What was answered since the place, and the new one; None where nothing has changed, or before `since`."""
     status = os.stat(path)
     if (status.st_ino, status.st_size) == (place.inode, place.size) or status.st_mtime < since:
@@ -50,7 +50,7 @@ def read_on(
             return [], FilePlace(status.st_ino, status.st_size)
         file.seek(place.offset)
         remembered: Remembered = json.loads(place.remembered)
-        answers: list[Answer] = []
+        answers: list[ModelAnswer] = []
         offset = place.offset
         for line in file:
             if line.endswith(b"\n"):
@@ -59,7 +59,7 @@ def read_on(
     return answers, FilePlace(status.st_ino, status.st_size, offset, remembered=json.dumps(remembered))
 
 
-def _answers(files: UsageFiles, line: bytes, remembered: Remembered) -> Iterator[Answer]:
+def _answers(files: UsageFiles, line: bytes, remembered: Remembered) -> Iterator[ModelAnswer]:
     if any(mark in line for mark in files.marks):
         for data in _objects(line):
             yield from (answer for answer in files.read(remembered, data) if answer.tokens.all)

@@ -13,7 +13,7 @@ from typing import Any
 
 from llmc.agents.usage_files import paths_of, read_on
 from llmc.config.prices import price_book
-from llmc.core.usage.answer import Answer, FilePlace
+from llmc.core.usage.answer import FilePlace, ModelAnswer
 from llmc.core.usage.prices import PriceBook
 from llmc.core.usage.sums import UsageRow, spent, spent_by, spent_data, with_parents
 from llmc.errors import LlmcError
@@ -49,14 +49,14 @@ def count_written(site: Site, worker: Worker) -> bool:
     return changed
 
 
-def count_reported(site: Site, worker: Worker, answers: Sequence[Answer]) -> None:
+def count_reported(site: Site, worker: Worker, answers: Sequence[ModelAnswer]) -> None:
     """Nothing waits for it: what cannot be counted holds up no report."""
     with suppress(LlmcError):
         if _keep(site, worker, answers, {}):
             write_mark(site)
 
 
-def _keep(site: Site, worker: Worker, answers: Iterable[Answer], places: dict[str, FilePlace]) -> bool:
+def _keep(site: Site, worker: Worker, answers: Iterable[ModelAnswer], places: dict[str, FilePlace]) -> bool:
     own = [
         answer for answer in answers if not 0 < answer.at_unix < worker.created_at_unix
     ]  # of one of that name before

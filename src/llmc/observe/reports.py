@@ -9,7 +9,7 @@ from functools import cache
 from llmc.agents.reports import Report, is_of_session, understood
 from llmc.core.lifecycle import events as ev
 from llmc.core.screen.reset_time import reset_time
-from llmc.core.usage.answer import Answer
+from llmc.core.usage.answer import ModelAnswer
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import status
 from llmc.git.worktree_identity import foreign_git
@@ -29,7 +29,7 @@ class Heard(Value):
     """Of the files that they came in."""
     reports: list[tuple[Report, float]]
     """Those of the session that the worker is in now, each with its time."""
-    answers: list[Answer]
+    answers: list[ModelAnswer]
     """What its model has answered, in whatever session."""
 
 

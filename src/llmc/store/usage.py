@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from llmc.core.usage.answer import Answer, FilePlace, Tokens
+from llmc.core.usage.answer import FilePlace, ModelAnswer, Tokens
 from llmc.core.usage.budget import Allowance
 from llmc.core.usage.prices import step_of
 from llmc.core.usage.sums import UsageRow
@@ -45,7 +45,7 @@ class UsageUnusableError(LlmcError):
 class Counted(Value):
     """An answer, and whose it is."""
 
-    answer: Answer
+    answer: ModelAnswer
     task: str
     worker: str
     agent: str

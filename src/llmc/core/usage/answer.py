@@ -44,7 +44,7 @@ class Tokens(Value):
         )
 
 
-class Answer(Value):
+class ModelAnswer(Value):
     """Told twice under one id, it counts once: a resumed or forked conversation begins with a copy of the old one."""
 
     id: str
@@ -76,10 +76,10 @@ def without_cached(prompt: object, cached: object, written: object = 0) -> int:
 REPORTED = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
-def reported_answer(data: Mapping[str, Any]) -> Answer | None:
+def reported_answer(data: Mapping[str, Any]) -> ModelAnswer | None:
     """That of a report of `usage`, without its time; None where it does not say which one, or what that has cost."""
     tokens = Tokens(*(count(data.get(name)) for name in REPORTED))
     told = data.get("id")
     if not isinstance(told, str) or not told or not tokens.all:
         return None
-    return Answer(told[:200], str(data.get("model") or "")[:200], 0.0, tokens)
+    return ModelAnswer(told[:200], str(data.get("model") or "")[:200], 0.0, tokens)
