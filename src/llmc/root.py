@@ -56,6 +56,11 @@ class Root:
         self.tasks = self.inside("tasks.db")
         self.tasks_mark = self.inside("run", "tasks.json")
         """What waits in the queue, for whoever only looks; written anew with every change of a task."""
+        self.usage = self.inside("usage.db")
+        self.usage_mark = self.inside("run", "usage.json")
+        """What workers and their tasks have cost so far, for whoever only looks."""
+        self.prices = self.inside("prices.toml")
+        """The user's own."""
         self.train_mark = self.inside("run", "train.json")
         """The same of the merge train."""
         self.train_lock = self.inside("run", "train.lock")

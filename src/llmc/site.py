@@ -22,6 +22,8 @@ from llmc.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from llmc.agents.base import Agent
+    from llmc.agents.transcripts import Whereabouts
+    from llmc.store.usage import UsageStore
 
 WORKER_LOCK_SECS = 30.0
 REAPED_WITHIN_SECS = 1.0
@@ -46,6 +48,12 @@ class Site(Value):
     def worker(self, name: str) -> Worker:
         return self.ledger.worker(name)
 
+    @property
+    def usage(self) -> UsageStore:
+        from llmc.store.usage import usage_store  # most commands count nothing
+
+        return usage_store(self.root.usage)
+
     def agent_named(self, name: str) -> Agent:
         from llmc.agents.registry import agent_named  # slow to load, and what only concerns git needs no agent
 
@@ -60,6 +68,16 @@ class Site(Value):
     def home_of(self, name: str) -> str:
         """The home of the worker's agent: the person's, or in a fence one of its own."""
         return self.root.fence_home(name) if self.is_fenced(name) else self.host.environ().get("HOME", "")
+
+    def whereabouts_of(self, worker: Worker) -> Whereabouts:
+        """Where its agent keeps what it writes down."""
+        from llmc.agents.transcripts import Whereabouts
+
+        settings, fenced = self.root.settings_dir(worker.name), self.is_fenced(worker.name)
+        environ = {} if fenced else self.host.environ()  # a fence keeps the person's variables out
+        own = {**self.config.repo.env, **self.config.agent(worker.agent).env}
+        variables = {**environ, **{name: text.replace("{settings}", settings) for name, text in own.items()}}
+        return Whereabouts(self.home_of(worker.name), worker.worktree_path, settings, variables)
 
     def lock_of(self, name: str) -> FileLock:
         """Whoever holds it is the one that acts for this worker; it ends with its process."""

@@ -19,7 +19,7 @@ class RememberingSpool(Spool):
         super().__init__(directory, session)
         self._memory = memory
 
-    def report(self, event: str, fields: Mapping[str, str]) -> None:
+    def report(self, event: str, fields: Mapping[str, str | int]) -> None:
         if event == "prompt":
             line = json.dumps({"worker": os.environ["LLMC_WORKER"], "text": fields["text"]}) + "\n"
             with self._memory.open("a", encoding="utf-8") as memory:

@@ -25,8 +25,8 @@ from testing.models.face import (
     working_directory,
 )
 from testing.models.steps import Act, Ask, Plan, Run, Write
+from testing.models.tokens import Tokens
 
-USAGE = {"input_tokens": 10, "output_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
 KINDS = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -74,14 +74,15 @@ class Anthropic:
 
     def whole(self, request: Request, blocks: Sequence[Block]) -> Body:
         content = [_content(block) for block in blocks if not isinstance(block, Cut)]
-        return _message(request) | {"content": content, "stop_reason": _stop_reason(blocks)}
+        told = {"content": content, "stop_reason": _stop_reason(blocks), "usage": _usage(request.tokens)}
+        return _message(request) | told
 
     def stream(self, request: Request, blocks: Sequence[Block]) -> Iterator[Piece]:
         yield _event("message_start", message=_message(request))
         for index, block in enumerate(blocks):
             yield from _streamed(index, block)
         ending = {"stop_reason": _stop_reason(blocks), "stop_sequence": None}
-        yield _event("message_delta", delta=ending, usage={"output_tokens": 20})
+        yield _event("message_delta", delta=ending, usage=_usage(request.tokens))
         yield _event("message_stop")
 
     def failure(self, status: int, message: str) -> Body:
@@ -124,7 +125,17 @@ def _message(request: Request) -> Body:
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
-        "usage": USAGE,
+        "usage": _usage(request.tokens) | {"output_tokens": 1},
+    }
+
+
+def _usage(tokens: Tokens) -> Body:
+    return {
+        "input_tokens": tokens.input,
+        "cache_creation_input_tokens": tokens.cache_write,
+        "cache_read_input_tokens": tokens.cache_read,
+        "cache_creation": {"ephemeral_5m_input_tokens": tokens.cache_write, "ephemeral_1h_input_tokens": 0},
+        "output_tokens": tokens.output,
     }
 
 

@@ -24,8 +24,8 @@ from testing.models.face import (
     unique,
 )
 from testing.models.steps import Act
+from testing.models.tokens import Tokens
 
-USAGE = {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}
 KINDS = {401: "invalid_api_key", 429: "rate_limit_exceeded", 529: "overloaded"}
 SPEAKERS = {"user": Speaker.USER, "assistant": Speaker.MODEL, "tool": Speaker.TOOL}
 WRAPPING = ("<system-reminder>", "<environment_details>")
@@ -58,7 +58,7 @@ class Chat:
         if calls:
             message["tool_calls"] = calls
         choice = {"index": 0, "message": message, "finish_reason": _finish_reason(blocks)}
-        return _completion(request, "chat.completion") | {"choices": [choice], "usage": USAGE}
+        return _completion(request, "chat.completion") | {"choices": [choice], "usage": _usage(request.tokens)}
 
     def stream(self, request: Request, blocks: Sequence[Block]) -> Iterator[Piece]:
         chunk = _completion(request, "chat.completion.chunk")
@@ -68,7 +68,7 @@ class Chat:
             yield from _streamed(chunk, block, calls)
             calls += isinstance(block, Called)
         yield _delta(chunk, {}, _finish_reason(blocks))
-        yield event(chunk | {"choices": [], "usage": USAGE})
+        yield event(chunk | {"choices": [], "usage": _usage(request.tokens)})
         yield "data: [DONE]\n\n"
 
     def failure(self, status: int, message: str) -> Body:
@@ -91,6 +91,15 @@ def _turns(message: Body) -> Iterator[Turn]:
 
 def _without_notes(text: str) -> str:
     return BESIDE_PROMPT.sub("", text)
+
+
+def _usage(tokens: Tokens) -> Body:
+    return {
+        "prompt_tokens": tokens.prompt,
+        "prompt_tokens_details": {"cached_tokens": tokens.cache_read},
+        "completion_tokens": tokens.output,
+        "total_tokens": tokens.all,
+    }
 
 
 def _completion(request: Request, kind: str) -> Body:

@@ -11,8 +11,10 @@ from uuid import uuid4
 
 from testing.models.conversation import Turn
 from testing.models.steps import Act, Ask, Commit, Drop, Text
+from testing.models.tokens import Tokens
 
 Body = dict[str, Any]
+FREE = Tokens()
 WORKING_DIRECTORY = re.compile(r"(?:[Ww]orking directory|working in the directory|cwd)[^/\n]{0,20}(/[^\s\"'<\\]+)")
 CHANGED_FILE = re.compile(r"\+\+\+ b/([^\s\"\\]+)")
 """In the diff that a commit message is asked for."""
@@ -32,6 +34,8 @@ class Request:
     streams: bool
     auxiliary: bool
     """Not the agent at work: a title, a summary, a suggestion, a probe."""
+    tokens: Tokens = FREE
+    """What its answer costs."""
 
 
 @dataclass(frozen=True, slots=True)

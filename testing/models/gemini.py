@@ -22,8 +22,8 @@ from testing.models.face import (
     told,
 )
 from testing.models.steps import Act, Ask, Plan, Run, Write
+from testing.models.tokens import Tokens
 
-USAGE = {"promptTokenCount": 10, "candidatesTokenCount": 20, "totalTokenCount": 30}
 KINDS = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
@@ -64,12 +64,12 @@ class Gemini:
                 return (plan, Called("exit_plan_mode", {"plan_filename": "plan.md"}))
 
     def whole(self, request: Request, blocks: Sequence[Block]) -> Body:
-        return _answer([_part(block) for block in blocks if not isinstance(block, Cut)], "STOP")
+        return _answer(request, [_part(block) for block in blocks if not isinstance(block, Cut)], "STOP")
 
     def stream(self, request: Request, blocks: Sequence[Block]) -> Iterator[Piece]:
         for block in blocks:
-            yield from _streamed(block)
-        yield event(_answer([{"text": ""}], "STOP"))
+            yield from _streamed(request, block)
+        yield event(_answer(request, [{"text": ""}], "STOP"))
 
     def failure(self, status: int, message: str) -> Body:
         return {"error": {"code": status, "message": message, "status": KINDS.get(status, "UNKNOWN")}}
@@ -98,11 +98,23 @@ def _plans(request: Request) -> str:
     return found[1] if found else "."
 
 
-def _answer(parts: list[Body], finish: str = "") -> Body:
+def _usage(tokens: Tokens) -> Body:
+    """A third of what it said, it thought: that is counted apart."""
+    thought = tokens.output // 3
+    return {
+        "promptTokenCount": tokens.prompt,
+        "cachedContentTokenCount": tokens.cache_read,
+        "candidatesTokenCount": tokens.output - thought,
+        "thoughtsTokenCount": thought,
+        "totalTokenCount": tokens.all,
+    }
+
+
+def _answer(request: Request, parts: list[Body], finish: str = "") -> Body:
     candidate: Body = {"content": {"role": "model", "parts": parts}, "index": 0}
     if finish:
         candidate["finishReason"] = finish
-    return {"candidates": [candidate], "usageMetadata": USAGE, "modelVersion": "scripted"}
+    return {"candidates": [candidate], "usageMetadata": _usage(request.tokens), "modelVersion": "scripted"}
 
 
 def _part(block: Said | Called) -> Body:
@@ -111,11 +123,11 @@ def _part(block: Said | Called) -> Body:
     return {"functionCall": {"name": block.tool, "args": block.arguments}}
 
 
-def _streamed(block: Block) -> Iterator[Piece]:
+def _streamed(request: Request, block: Block) -> Iterator[Piece]:
     if isinstance(block, Cut):
         yield block
     elif isinstance(block, Called):
-        yield event(_answer([_part(block)]))
+        yield event(_answer(request, [_part(block)]))
     else:
         for word in paced(block):
-            yield word if isinstance(word, Pause) else event(_answer([{"text": word}]))
+            yield word if isinstance(word, Pause) else event(_answer(request, [{"text": word}]))

@@ -26,14 +26,8 @@ from testing.models.face import (
     unique,
 )
 from testing.models.steps import Act, Ask, Plan, Run, Write
+from testing.models.tokens import Tokens
 
-USAGE = {
-    "input_tokens": 10,
-    "input_tokens_details": {"cached_tokens": 0},
-    "output_tokens": 20,
-    "output_tokens_details": {"reasoning_tokens": 0},
-    "total_tokens": 30,
-}
 WRAPPING = ("<environment_context>", "# AGENTS.md instructions", "<user_instructions>", "<turn_aborted>", "<skill>")
 """How the messages begin that Codex itself sends as the user's."""
 YIELD_MS = 30_000
@@ -66,7 +60,7 @@ class Responses:
 
     def whole(self, request: Request, blocks: Sequence[Block]) -> Body:
         items = [_item(block, request) for block in blocks if not isinstance(block, Cut)]
-        return _response(request) | {"status": "completed", "output": items, "usage": USAGE}
+        return _response(request) | {"status": "completed", "output": items, "usage": _usage(request.tokens)}
 
     def stream(self, request: Request, blocks: Sequence[Block]) -> Iterator[Piece]:
         numbers = itertools.count()
@@ -138,6 +132,17 @@ def _code(javascript: str) -> Called:
     return Called("exec", f'// @exec: {{"yield_time_ms": {YIELD_MS + 10_000}}}\n{javascript}')
 
 
+def _usage(tokens: Tokens) -> Body:
+    """What was written to a cache has no price of its own."""
+    return {
+        "input_tokens": tokens.prompt,
+        "input_tokens_details": {"cached_tokens": tokens.cache_read},
+        "output_tokens": tokens.output,
+        "output_tokens_details": {"reasoning_tokens": tokens.output // 2},
+        "total_tokens": tokens.all,
+    }
+
+
 def _response(request: Request) -> Body:
     model = request.body.get("model", "")
     base = {"id": unique("resp_"), "object": "response", "created_at": int(time.time()), "model": model}
@@ -169,7 +174,7 @@ def _events(request: Request, blocks: Sequence[Block]) -> Iterator[Body | Pause 
         item = _item(block, request)
         yield from _streamed(index, block, item)
         output.append(item)
-    done = response | {"status": "completed", "output": output, "usage": USAGE}
+    done = response | {"status": "completed", "output": output, "usage": _usage(request.tokens)}
     yield {"type": "response.completed", "response": done}
 
 

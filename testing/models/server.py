@@ -8,6 +8,7 @@ import struct
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +25,7 @@ from testing.models.model import Model
 from testing.models.responses import Responses
 from testing.models.script import ScriptError
 from testing.models.steps import Drop, Fail, Hang, Step
+from testing.models.tokens import Bill, Tariff
 
 FACES: tuple[Face, ...] = (Anthropic(), Responses(), Gemini(), Pi(), Cline(), Aider(), Chat())
 MESSAGES = {400: "Bad request", 401: "Invalid authentication credentials", 403: "Forbidden", 429: "Rate limit reached"}
@@ -65,6 +67,14 @@ class ModelServer:
     def requests(self) -> list[Request]:
         """All of them, auxiliary ones too, to find out what a CLI really sent."""
         return list(self._model.requests)
+
+    def charge(self, tariff: Tariff) -> None:
+        """What the answers cost from now on."""
+        self._model.tariff = tariff
+
+    def bills(self) -> list[Bill]:
+        """What was answered to its end so far, and what each of these answers has cost."""
+        return list(self._model.bills)
 
     def stop(self) -> None:
         """Ends every answer under way."""
@@ -154,6 +164,7 @@ class _Connection(BaseHTTPRequestHandler):
             self._say(404, {"error": {"message": "not found"}})
             return
         request = face.read(path, {name.lower(): value for name, value in self.headers.items()}, body)
+        request = replace(request, tokens=self.server.model.price())
         try:
             step = self.server.model.answer(request)
         except ScriptError as wrong:
@@ -175,11 +186,13 @@ class _Connection(BaseHTTPRequestHandler):
             case _:
                 blocks = blocks_of(face, step, request)
                 if request.streams:
-                    self._stream(face.stream(request, blocks))
-                elif Cut() in blocks:
-                    self._reset()
-                else:
+                    told = self._stream(face.stream(request, blocks))
+                elif told := Cut() not in blocks:
                     self._say(200, face.whole(request, blocks))
+                else:
+                    self._reset()
+                if told:
+                    self.server.model.bill(request)
 
     def _read_body(self) -> bytes:
         if self.headers.get("transfer-encoding", "").lower() != "chunked":
@@ -201,7 +214,8 @@ class _Connection(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(content)
 
-    def _stream(self, pieces: Iterable[Piece]) -> None:
+    def _stream(self, pieces: Iterable[Piece]) -> bool:
+        """Whether it was told to its end."""
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
@@ -211,11 +225,12 @@ class _Connection(BaseHTTPRequestHandler):
                 self.server.stopping.wait(piece.secs)
             elif isinstance(piece, Cut):
                 self._reset()
-                return
+                return False
             else:
                 content = piece.encode()
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(content), content))
         self.wfile.write(b"0\r\n\r\n")
+        return True
 
     def _reset(self) -> None:
         """A connection that breaks, which is not the same as one that ends."""

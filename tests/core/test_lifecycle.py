@@ -121,6 +121,7 @@ PERMISSION = occurs(ev.PermissionWanted, "rm")
 QUESTION = occurs(ev.QuestionAsked, "which?")
 INTERRUPTED = occurs(ev.TurnInterrupted, "report")
 INTERRUPTED_SCREEN = occurs(ev.TurnInterrupted, "screen")
+BROKE = occurs(ev.BudgetSpent, "the budget of t1 is spent", "`llmc task release t1`")
 TURN_FAILED = occurs(ev.TurnFailed, "rate_limit")
 ANSWER = occurs(ev.AnswerGiven, "yes")
 REVIEW_OPENED = occurs(ev.ReviewOpened, A, "t" * 40, B)
@@ -267,6 +268,7 @@ ROWS = [
     Row("turn over, rebase begins",       turn_over(A),                 "- - - - - B -", REBASE),
     Row("interrupted",                    INTERRUPTED,                  "I N N R N B E"),
     Row("interrupted, by its screen",     INTERRUPTED_SCREEN,           "I N N R N B E", fields=OPEN),
+    Row("its budget is spent",            BROKE,                        "I N N R N B E"),
     Row("interrupted, text on its way",   INTERRUPTED_SCREEN,           "I W N R J B E", TEXT, fields=OPEN),
     Row("interrupted, turn over",         INTERRUPTED_SCREEN,           "I W N R J B E", fields=OVER),
     Row("turn failed",                    TURN_FAILED,                  "I N N R N B E"),

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from llmc.agents.reports import Report, read_report
 from llmc.agents.transcripts import Transcripts
+from llmc.agents.usage_files import UsageFiles
 from llmc.core.program import UNASKED, InstalledProgram
 from llmc.core.screen.classify import Pack
 from llmc.values import Value
@@ -86,6 +87,8 @@ class Agent(Value):
     """What asks the CLI to end by itself."""
     transcripts: Transcripts | None = None
     """Where it writes its conversations down, if it does so in files that can be read."""
+    usage: UsageFiles | None = None
+    """Where it writes down what its answers have cost, if it does so in files; others report it, or nobody knows."""
     own_files: tuple[str, ...] = ()
     """Globs of files that it writes into the worktree for itself: no work of the worker, and git is to ignore them."""
     asked_for_help: tuple[str, ...] = ("",)

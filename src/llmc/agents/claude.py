@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from glob import escape
+from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Transcripts, Whereabouts, prompts
+from llmc.agents.transcripts import Transcripts, Whereabouts, moment, part_of, prompts
+from llmc.agents.usage_files import Remembered, UsageFiles
+from llmc.core.usage.answer import ModelAnswer, Tokens, count
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -62,13 +65,40 @@ LONGEST_PROJECT = 200
 """Claude Code cuts the name of a project's directory here, and adds something that makes it unique."""
 
 
-def _pattern(where: Whereabouts) -> str:
+def _project(where: Whereabouts) -> str:
     project = re.sub("[^a-zA-Z0-9]", "-", where.worktree)
     rest = "*" if len(project) > LONGEST_PROJECT else ""
-    return f"{escape(where.home)}/.claude/projects/{project[:LONGEST_PROJECT]}{rest}/*.jsonl"
+    directory = where.kept_in("CLAUDE_CONFIG_DIR", ".claude")
+    return f"{escape(directory)}/projects/{project[:LONGEST_PROJECT]}{rest}"
 
 
-TRANSCRIPTS = Transcripts(_pattern, prompts("user", "message", "content"), marks=(b'"user"',))
+TRANSCRIPTS = Transcripts(
+    lambda where: f"{_project(where)}/*.jsonl", prompts("user", "message", "content"), marks=(b'"user"',)
+)
+
+
+def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[ModelAnswer]:
+    """Each block of an answer has a line of its own, with the id and the cost of the whole."""
+    if data.get("type") == "progress":  # what a sub-agent says, as older versions have it
+        data = part_of(data, ("data", "message")) or {}
+    message, at = data.get("message"), moment(data.get("timestamp"))
+    usage = message.get("usage") if isinstance(message, dict) else None
+    if data.get("type") != "assistant" or not isinstance(usage, dict) or not isinstance(message, dict):
+        return
+    for_an_hour = count(part_of(usage, ("cache_creation", "ephemeral_1h_input_tokens")))
+    tokens = Tokens(
+        count(usage.get("input_tokens")),
+        count(usage.get("output_tokens")),
+        count(usage.get("cache_read_input_tokens")),
+        count(usage.get("cache_creation_input_tokens")),
+        for_an_hour,
+    )
+    # What is said faster costs several times as much.
+    model = f"{message.get('model')}" + (" (fast)" if usage.get("speed") == "fast" else "")
+    yield ModelAnswer(f"claude:{message.get('id') or data.get('uuid')}", model, at, tokens)
+
+
+USAGE = UsageFiles(lambda where: (f"{_project(where)}/**/*.jsonl",), _answers, marks=(b'"usage"',))
 
 
 def agent() -> Agent:
@@ -86,4 +116,5 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
+        usage=USAGE,
     )

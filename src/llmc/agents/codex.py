@@ -11,7 +11,9 @@ from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Line, Transcripts, moment, part_of, texts
+from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, part_of, texts
+from llmc.agents.usage_files import Remembered, UsageFiles
+from llmc.core.usage.answer import ModelAnswer, Tokens, count, without_cached
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -76,12 +78,55 @@ def _line(data: Mapping[str, Any]) -> Line | None:
     return Line(at, texts(said.get("content"))) if (kind, said.get("role")) == ("message", "user") else None
 
 
+def _rollouts(where: Whereabouts) -> str:
+    return f"{escape(where.kept_in('CODEX_HOME', '.codex'))}/sessions/*/*/*/rollout-*.jsonl"
+
+
+def _is_of(first: Mapping[str, Any], where: Whereabouts) -> bool:
+    return bool(part_of(first, ("payload", "cwd")) == where.worktree)
+
+
 TRANSCRIPTS = Transcripts(
-    lambda where: f"{escape(where.home)}/.codex/sessions/*/*/*/rollout-*.jsonl",
+    _rollouts,
     _line,
     marks=(*(name.encode() for name in STATES), b'"user"'),
-    is_of=lambda first, where: part_of(first, ("payload", "cwd")) == where.worktree,
+    is_of=_is_of,
     kept_open="/sessions/",
+)
+COUNTED = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+
+
+def _answers(remembered: Remembered, data: Mapping[str, Any]) -> Iterator[ModelAnswer]:
+    """A line tells the sums of the conversation so far, and may be repeated. It does not name its answer: turn and sums
+    do. A fork begins with the lines of the conversation that it goes on with, and goes on with their sums.
+    """
+    said = data.get("payload")
+    if not isinstance(said, dict):
+        return
+    if data.get("type") == "turn_context":
+        remembered.update(model=str(said.get("model") or ""), turn=str(said.get("turn_id") or ""))
+    elif said.get("type") == "task_started":
+        remembered["turn"] = str(said.get("turn_id") or remembered.get("turn", ""))
+    sums = part_of(said, ("info", "total_token_usage"))
+    if said.get("type") != "token_count" or not isinstance(sums, dict):
+        return
+    now, before = [count(sums.get(name)) for name in COUNTED], remembered.get("sums")
+    remembered["sums"] = now
+    spent = [more - had for more, had in zip(now, before, strict=True)] if before else []
+    if not spent or min(spent) < 0:  # it begins in the middle, or anew
+        last = part_of(said, ("info", "last_token_usage"))
+        spent = [count(part_of(last, (name,))) for name in COUNTED]
+    read, output, cached, written = spent
+    tokens = Tokens(without_cached(read, cached, written), output, cached, written)
+    name = ":".join(map(str, ("codex", remembered.get("turn", ""), *now)))
+    yield ModelAnswer(name, remembered.get("model", ""), moment(data.get("timestamp")), tokens)
+
+
+USAGE = UsageFiles(
+    lambda where: (_rollouts(where),),
+    _answers,
+    marks=(b'"token_count"', b'"turn_context"', b'"task_started"'),
+    is_of=_is_of,
 )
 
 
@@ -98,5 +143,6 @@ def agent() -> Agent:
         resumes=True,
         steady_secs=3.0,
         transcripts=TRANSCRIPTS,
+        usage=USAGE,
         asked_for_help=("", "resume"),
     )

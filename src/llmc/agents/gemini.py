@@ -16,7 +16,9 @@ from llmc.agents.json_file import object_in
 from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
-from llmc.agents.transcripts import Transcripts, prompts
+from llmc.agents.transcripts import Transcripts, Whereabouts, moment, part_of, prompts
+from llmc.agents.usage_files import Remembered, UsageFiles
+from llmc.core.usage.answer import ModelAnswer, Tokens, count, without_cached
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -87,12 +89,33 @@ def project_hash(directory: str) -> str:
     return hashlib.sha256(directory.encode()).hexdigest()
 
 
+def _chats(where: Whereabouts) -> str:
+    return f"{escape(where.settings_dir)}/home/.gemini/tmp/*/chats"
+
+
+def _is_of(first: Mapping[str, Any], where: Whereabouts) -> bool:
+    return first.get("projectHash") == project_hash(where.worktree)
+
+
 TRANSCRIPTS = Transcripts(
-    lambda where: f"{escape(where.settings_dir)}/home/.gemini/tmp/*/chats/session-*.jsonl",
-    prompts("user", "content"),
-    marks=(b'"user"',),
-    is_of=lambda first, where: first.get("projectHash") == project_hash(where.worktree),
+    lambda where: f"{_chats(where)}/session-*.jsonl", prompts("user", "content"), marks=(b'"user"',), is_of=_is_of
 )
+
+
+def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[ModelAnswer]:
+    """A message is told again when its tools have run, and all of them when a conversation is taken up or rewound."""
+    several = part_of(data, ("$set", "messages"))
+    for message in several if isinstance(several, list) else (data,):
+        told = message.get("tokens") if isinstance(message, dict) else None
+        if isinstance(told, dict) and message.get("type") == "gemini":
+            read = count(told.get("input")) + count(told.get("tool"))
+            said, cached = count(told.get("output")) + count(told.get("thoughts")), count(told.get("cached"))
+            tokens = Tokens(without_cached(read, cached), said, cached)
+            at, model = moment(message.get("timestamp")), str(message.get("model") or "")
+            yield ModelAnswer(f"gemini:{message.get('id')}", model, at, tokens)
+
+
+USAGE = UsageFiles(lambda where: (f"{_chats(where)}/**/*.jsonl",), _answers, marks=(b'"tokens"',), is_of=_is_of)
 
 
 def agent() -> Agent:
@@ -108,4 +131,5 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
+        usage=USAGE,
     )

@@ -31,6 +31,18 @@ export const Llmc = async () => {
   let ended = false // the end of the turn is told already, and opencode says more than once that it is idle
   let said = ""
   const answers = new Set()
+  const told = new Set()
+  // Sub-agents' answers too. The copies in a forked conversation have new names, but the times of the old ones.
+  const spent = (m) => {
+    const t = m?.tokens, cache = t?.cache || {}
+    if (m?.role !== "assistant" || !m.time?.completed || !t || told.has(m.id)) return
+    told.add(m.id)
+    const read = (t.input || 0) + (cache.read || 0) + (cache.write || 0)
+    const output = t.total ? t.total - read : (t.output || 0) + (t.reasoning || 0)
+    const id = ["opencode", m.time.created, m.time.completed, read, output].join(":")
+    const cached = { cache_read_tokens: cache.read || 0, cache_write_tokens: cache.write || 0 }
+    report("usage", { id, model: m.modelID || "", input_tokens: t.input || 0, output_tokens: output, ...cached })
+  }
   const on = {
     "message.updated": (p) => { if (p.info?.role === "assistant") answers.add(p.info.id) },
     "message.part.updated": ({ part }) => {
@@ -52,6 +64,7 @@ export const Llmc = async () => {
   return {
     event: async ({ event }) => {
       const p = event.properties || {}
+      if (event.type === "message.updated") spent(p.info)
       if (event.type !== "session.created" && children.has(p.sessionID)) return
       on[event.type]?.(p)
     },

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from llmc.core.delivery.texts import told_digest
+from llmc.core.usage.answer import ModelAnswer, reported_answer
 from llmc.model import Worker
 from llmc.values import Value
 
@@ -21,6 +22,7 @@ KINDS = frozenset(
         "question",
         "failure",
         "session_end",
+        "usage",
     )
 )
 SAID_IN = ("text", "last_message", "command", "tool", "message", "reason")
@@ -37,6 +39,8 @@ class Report(Value):
     failure: str = ""
     conversation: str = ""
     """The agent's own name of the conversation that this is about."""
+    answer: ModelAnswer | None = None
+    """What one answer of its model has cost."""
 
 
 def is_of_session(worker: Worker, data: Mapping[str, object], at: float) -> bool:
@@ -84,6 +88,8 @@ def read_report(data: Mapping[str, object]) -> Report | None:
     kind = str(data.get("event", ""))
     if kind not in KINDS:
         return None
+    if kind == "usage":
+        return Report(kind, answer=reported_answer(data))
     text = next((str(data[key]) for key in SAID_IN if data.get(key)), "")
     if kind == "prompt":
         return prompt_report(text, str(data.get("sha256") or ""), str(data.get("conversation") or ""))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
 from datetime import datetime
 from glob import glob
+from types import MappingProxyType
 from typing import Any
 
 from llmc.core.delivery.texts import told_digest
@@ -24,6 +26,12 @@ class Whereabouts(Value):
     """The person's."""
     worktree: str
     settings_dir: str
+    variables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Of the worker's agent, as far as they say where it keeps its files."""
+
+    def kept_in(self, variable: str, usually: str) -> str:
+        """The directory that the variable names, else the usual one in the home."""
+        return self.variables.get(variable) or f"{self.home}/{usually}"
 
 
 class Line(Value):

@@ -21,6 +21,10 @@ class NotGivenError(LlmcError):
     """The worker takes no task as it is."""
 
 
+class DaySpentError(LlmcError):
+    """Nobody begins anything new today: the budget of the day is spent."""
+
+
 class SomebodyActsError(LlmcError):
     """Somebody else acts for the worker right now."""
 

@@ -64,6 +64,10 @@ def give_out(site: Site, unfit: Mapping[str, str] = NOBODY) -> GivenOut:
     """Writes tasks into the records of workers that are free. Who is not fit is left alone, and the tasks say why."""
     queue_failed_again(site)
     queued, plan = next_assignment(site, site.ledger.load(), unfit)
+    spent = _no_more_today(site)
+    if spent:
+        _explain(site, queued, dict.fromkeys((task.id for task in queued), spent))
+        return GivenOut({}, unfit)
     given, refused, again = {}, {}, False
     for task, name in plan.pairs:
         try:
@@ -75,6 +79,16 @@ def give_out(site: Site, unfit: Mapping[str, str] = NOBODY) -> GivenOut:
             again = True  # things have changed meanwhile
     _explain(site, queued, {**plan.waiting, **{task.id: refused[name] for task, name in plan.pairs if name in refused}})
     return GivenOut(given, {**unfit, **refused}, again or bool(refused))
+
+
+def _no_more_today(site: Site) -> str:
+    """Why nobody is given anything new; empty where nothing keeps them from it."""
+    if site.config.budget.day_usd is None:
+        return ""
+    from llmc.care.budget import spent_day
+
+    spent = spent_day(site)
+    return f"{spent.what}; {spent.hint}" if spent is not None else ""
 
 
 def _explain(site: Site, queued: list[Task], waiting: Mapping[str, str]) -> None:

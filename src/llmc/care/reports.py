@@ -37,6 +37,10 @@ def take_reports(site: Site, worker: Worker, most: int = MOST) -> list[Decision]
         heard = hear(site, worker, batch)
         if (last := telling(heard.reports)) is not None:
             keep_report(site.root.attention_file(worker.name), *last)
+        if heard.answers:
+            from llmc.care.metering import count_reported
+
+            count_reported(site, worker, heard.answers)
         if heard.events:
             decisions += site.ledger.hear(worker.name, heard.events, heard.marks)
             worker = site.worker(worker.name)  # with the marks of what it has heard

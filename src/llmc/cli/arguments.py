@@ -67,6 +67,23 @@ def some_priority(text: str) -> int:
     return int(text)
 
 
+def some_day(text: str) -> str:
+    """A day of the calendar, or how many days back."""
+    from datetime import date
+
+    days = text.removesuffix("d")
+    if text in ("today", "yesterday") or (days != text and days.isdecimal() and days.isascii() and int(days[:6]) > 0):
+        if len(days) > 5:
+            raise _wrong("it must be at most 99999d")
+        return text
+    try:
+        if date.fromisoformat(text).isoformat() == text:
+            return text
+    except ValueError:
+        pass
+    raise _wrong("it must be a day such as 2026-11-19, today, yesterday, or a number of days such as 7d")
+
+
 def some_lines(text: str) -> int:
     return _count(text, MOST_LINES)
 

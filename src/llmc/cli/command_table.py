@@ -6,6 +6,7 @@ from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, s
 from llmc.cli.command import FAILS, FOLLOW, WORKER, Command, flag, lines, value, word
 from llmc.cli.face_command_table import FACE_COMMANDS
 from llmc.cli.landing_command_table import LANDING_COMMANDS
+from llmc.cli.usage_command_table import USAGE_COMMANDS
 
 SENDS = (
     "1 undelivered: nothing was sent, or the command was refused",
@@ -325,6 +326,7 @@ COMMANDS = (
         codes=SENDS,
     ),
     *LANDING_COMMANDS,
+    *USAGE_COMMANDS,
     Command(
         "reset",
         "back to idle on the tip of the branch; a backup is kept",

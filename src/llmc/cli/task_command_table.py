@@ -100,7 +100,14 @@ TASK_COMMANDS = (
         about="Without any of these your editor opens with its text. An empty value takes a wish back.",
     ),
     Command("hold", "keep tasks from being given out", ("llmc task hold t3",), (TASKS,)),
-    Command("release", "let tasks that were held be given out", ("llmc task release t3 t4",), (TASKS,)),
+    Command(
+        "release",
+        "let tasks that were held be given out, or one that has spent its budget go on",
+        ("llmc task release t3 t4",),
+        (TASKS,),
+        about="A task whose budget is spent may use as much again: its worker is told to go on, and the answer is a "
+        "receipt.",
+    ),
     Command(
         "cancel",
         "take tasks out of the queue",

@@ -6,7 +6,8 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip, wait_until_settled
-from llmc.care.giving import NotGivenError, task_event
+from llmc.care.giving import DaySpentError, NotGivenError, task_event
+from llmc.commands.shared.money import require_money
 from llmc.commands.shared.receipts import came_of, receipt_of, receipt_result
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import task_text
@@ -28,13 +29,15 @@ def run(app: App, args: Namespace) -> Result:
         raise InvalidUsageError("--wait and --queue exclude each other", hint)
     site = app.site()
     if not args.queue:
+        require_money(site)
         _require_somebody(site, args.worker)
     elif args.worker is not None:
         site.worker(args.worker)
     task = task_text(app.environ, site.root.inside("templates"), args, args.prompt, args.prompt_file)
     try:
+        require_money(site)
         settled = _give(site, task, args.worker, by_name=True) if args.worker else _give_to_anybody(site, task)
-    except (NobodyIsFreeError, IllegalEventError, NotGivenError):
+    except (NobodyIsFreeError, IllegalEventError, NotGivenError, DaySpentError):
         if not args.queue:
             raise
         return _queued(site, task, args)

@@ -21,6 +21,7 @@ from llmc.store.snapshot import (
     read_statuses,
     read_tasks,
     read_train,
+    read_usage,
 )
 
 TYPE_CHECKING = False
@@ -61,6 +62,7 @@ def status_document(root: Root) -> dict[str, Any]:
     patrol = read_patrol(root.patrol_file)
     checks = read_checks(root.checks)
     now = time.time()
+    usage = read_usage(root.usage_mark)
     conflicts = _conflicts(read_radar(root.radar_file), now)
     workers = [
         _worker(worker, live, _fused(worker, reported.get(name), seen.get(name, {}), now), now)
@@ -72,6 +74,7 @@ def status_document(root: Root) -> dict[str, Any]:
             worker["status"] = "needs_input"  # whoever stands in front of a dialog takes no task
         worker["conflicts"] = conflicts.get(worker["name"])
         worker["checks"] = _checks(worker, checks.get(worker["name"], {}), pid is not None)
+        worker["usage"] = _usage(worker, usage)
         worker["troubles"] = _troubles(worker, patrol)
     return {
         "schema": 1,
@@ -132,7 +135,7 @@ def _worker(worker: dict[str, Any], live: set[str] | None, attention: Assessment
     shown["status"] = _status_of(worker["work"], session, worker.get("start_dialog") or "")
     shown["task"] = worker.get("task") or None
     shown["last_words"] = worker.get("last_words") or None
-    shown["machine"] = shown["usage"] = None  # what nobody knows yet is there all the same for scripts
+    shown["machine"] = None  # what nobody knows yet is there all the same for scripts
     shown["attention"] = _attention(attention, session, now)
     return shown
 
@@ -200,6 +203,12 @@ def _checks(worker: dict[str, Any], seen: dict[str, Any], daemon: bool) -> dict[
     if state not in ("passed", "failed") and not (state == "running" and daemon):
         return {"state": "none", "failed": None, "at_unix": None}
     return {"state": state, "failed": seen.get("failed") or None, "at_unix": seen.get("at_unix")}
+
+
+def _usage(worker: dict[str, Any], usage: dict[str, Any]) -> dict[str, Any] | None:
+    """All that the worker has spent, and on its present task; None where nothing is known of it."""
+    spent = usage.get("workers", {}).get(worker["name"])
+    return None if spent is None else {**spent, "task": usage.get("tasks", {}).get(worker["task"])}
 
 
 def _troubles(worker: dict[str, Any], patrol: dict[str, Any]) -> list[Any]:

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
-from llmc.commands.shared.task_words import all_views, counts_of, how_it_goes_on, table_of, task_data
+from llmc.commands.shared.task_words import all_views, counts_of, how_it_goes_on, spent_by_tasks, table_of, task_data
 
 MOST_SHOWN = 500
 """More lines than anybody reads; `--json` has all of them."""
@@ -15,7 +15,10 @@ MOST_SHOWN = 500
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     views = all_views(site, ended=args.all)
-    data = {"schema": 1, "tasks": [task_data(view) for view in views]} if args.json else None
+    data = None
+    if args.json:
+        usage = spent_by_tasks(site)
+        data = {"schema": 1, "tasks": [task_data(view, usage) for view in views]}
     if not views:
         return Result("no tasks wait: `llmc task add ...` queues one", data)
     table = table_of(views[:MOST_SHOWN], app.console.columns)

@@ -10,6 +10,7 @@ from llmc.care.acting import acting_for, newest_tip
 from llmc.care.giving import NotGivenError, prompt_of, task_event
 from llmc.care.queue import next_assignment
 from llmc.commands.shared.known_conflicts import touched_now
+from llmc.commands.shared.money import require_money
 from llmc.commands.shared.receipts import receipt_of, receipt_result
 from llmc.commands.shared.result import Result
 from llmc.core.tasks.task import Task
@@ -21,6 +22,7 @@ from llmc.site import Site
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
+    require_money(site)
     task, name, receipt = _give_next(site)
     result = receipt_result(receipt, name, task=task.id)
     return replace(result, text=f"{task.id} for {result.text}")

@@ -8,8 +8,8 @@ from typing import Any
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
-from llmc.commands.shared.task_words import task_data, task_views
-from llmc.core.display import age, one_line
+from llmc.commands.shared.task_words import spent_by_tasks, task_data, task_views
+from llmc.core.display import age, one_line, usage_words
 from llmc.core.tasks.task import TaskView
 from llmc.model import Worker
 from llmc.site import Site
@@ -22,8 +22,9 @@ def run(app: App, args: Namespace) -> Result:
     (view,) = task_views(site, [site.ledger.tasks.task(args.id)])
     history = site.ledger.tasks.history(view.task.id)
     holder = site.worker(view.worker) if view.worker else None
-    data = {**task_data(view), **_parts(history), "evidence": json_object(holder.evidence) if holder else None}
-    return Result("\n".join(_lines(site, view, history, holder)), data)
+    usage = spent_by_tasks(site, [view.task.id])
+    data = {**task_data(view, usage), **_parts(history), "evidence": json_object(holder.evidence) if holder else None}
+    return Result("\n".join(_lines(site, view, history, holder, usage.get(view.task.id))), data)
 
 
 def _parts(history: list[TaskEvent]) -> dict[str, Any]:
@@ -36,7 +37,9 @@ KINDS = {"receipts": "receipt", "rounds": "round", "checks": "checked"}
 """What else a task has, by the kind of its entries in the history."""
 
 
-def _lines(site: Site, view: TaskView, history: list[TaskEvent], holder: Worker | None) -> Iterable[str]:
+def _lines(
+    site: Site, view: TaskView, history: list[TaskEvent], holder: Worker | None, usage: dict[str, Any] | None
+) -> Iterable[str]:
     task, now = view.task, site.now()
     yield f"{task.id} {one_line(task.title, 100)}"
     yield f"state: {view.state.value}" + (f" ({one_line(view.reason, 200)})" if view.reason else "")
@@ -52,6 +55,7 @@ def _lines(site: Site, view: TaskView, history: list[TaskEvent], holder: Worker 
         "lands by itself": "when its checks pass" if task.auto_accept else "",
         "attempts": str(task.attempts or ""),
         "landed": task.landed_sha or "",
+        "usage": usage_words(usage) if usage is not None else "",
     }
     yield from (f"{name}: {value}" for name, value in told.items() if value)
     yield from ["", task.text.strip(), *(["", task.more] if task.more else []), "", "history:"]

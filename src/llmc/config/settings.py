@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from llmc.config.budget_settings import BudgetSettings
 from llmc.config.sandbox_section import Sandbox
 from llmc.config.sections import (
     AgentOptions,
@@ -33,6 +34,7 @@ SINGLE_TABLES: Mapping[str, type[Any]] = MappingProxyType(
         "defaults": Defaults,
         "policy": Policy,
         "tasks": TaskSettings,
+        "budget": BudgetSettings,
         "backup": BackupSettings,
         "notify": NotifySettings,
         "classifier": Classifier,
@@ -67,6 +69,7 @@ class Config(Value):
     defaults: Defaults
     policy: Policy
     tasks: TaskSettings
+    budget: BudgetSettings
     backup: BackupSettings
     notify: NotifySettings
     classifier: Classifier

@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 _HARMLESS = "\n\t\u200c\u200d"
 """Lines, tabs, and what joins the parts of one emoji."""
@@ -59,6 +60,22 @@ def age(seconds: float) -> str:
 
 def counted(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def usage_words(usage: dict[str, Any]) -> str:
+    """`1.2M tokens, $0.42 at API prices`."""
+    tokens = sum(usage[name] for name in usage if name.endswith("_tokens"))
+    usd, priced = usage["usd"], usage["priced"]
+    more = " and what has no price" if priced == "partly" else ""
+    return f"{short_number(tokens)} tokens, " + (f"${usd:,.2f} at API prices{more}" if usd is not None else "no price")
+
+
+def short_number(number: int) -> str:
+    """`950`, `12k`, `3.4M`."""
+    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if number >= size:
+            return f"{number / size:.{1 if number < 10 * size else 0}f}{unit}"
+    return str(number)
 
 
 def some(names: Sequence[str], most: int = 5) -> str:

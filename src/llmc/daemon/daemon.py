@@ -19,6 +19,7 @@ from llmc.daemon.conflict_watch import ConflictWatch
 from llmc.daemon.farewell import Farewell
 from llmc.daemon.journal import EVERYBODY, Journal
 from llmc.daemon.loop import Eyes, Loop
+from llmc.daemon.meter import Meter
 from llmc.daemon.patrol import Patrols
 from llmc.daemon.queue import QueueWatch
 from llmc.daemon.review_checks import ReviewChecks
@@ -45,7 +46,7 @@ from llmc.tmux.parsing import Pane
 AT_ONCE = 4
 """Workers looked after at the same time: starting many agents at once would only make all of them slow."""
 STATE_FILES = frozenset(("state.json", "config.toml"))
-PATROL, TASKS = "*patrol*", "*tasks*"
+PATROL, TASKS, METER = "*patrol*", "*tasks*", "*usage*"
 """Not workers: worker names begin with a letter."""
 
 
@@ -79,6 +80,7 @@ class Daemon:
         self._train = TrainKeeper(self._loop.signals.wake)
         self._queue = QueueWatch(self._loop.signals.wake)
         self._checks = ReviewChecks(self._loop.signals.wake)
+        self._meter = Meter(self._loop.signals.wake)
         self._setups = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="setup")
         """A setup may take half an hour, and must not keep the others from being looked after."""
         self._not_set_up: set[str] = set()
@@ -115,6 +117,7 @@ class Daemon:
             self._train.close()
             self._queue.close()
             self._checks.close()
+            self._meter.close()
             self._conflicts.close(self._site)
             self._loop.close()
         if signals.ending is Ending.INTERRUPTED:
@@ -132,6 +135,7 @@ class Daemon:
             *self._train.moments(),
             *self._queue.moments(),
             *self._checks.moments(),
+            *self._meter.moments(),
         ]
         for kind, name in self._loop.wait(moments):
             if kind == "exit":
@@ -142,6 +146,8 @@ class Daemon:
         for complaint in filter(None, (self._loop.notice_screens(), self._conflicts.collect(), self._train.collect())):
             self._journal.complain(EVERYBODY, complaint)
         self._notice_queue()
+        if complaint := self._meter.collect():
+            self._journal.complain(METER, complaint)
         for name, complaint in self._checks.collect():
             self._journal.complain(name, complaint)
         self._notice_care()
@@ -153,6 +159,7 @@ class Daemon:
         self._train.begin(self._site)
         self._queue.begin(self._site)
         self._checks.begin(self._site)
+        self._meter.begin(self._site)
         self._loop.status_lines.when_due()
         self._view.when_due(self._farewell.words)
 
@@ -203,6 +210,7 @@ class Daemon:
             self._journal.settled(name)
             self._conflicts.changed({name})
             self._checks.changed({name})
+            self._meter.changed({name})
             self._train.soon()
 
     def _notice_upstream(self) -> None:
@@ -219,6 +227,9 @@ class Daemon:
     def _go_on_patrol(self) -> None:
         if self._patrols.is_time(self._site) and self._goes_on_patrol and self._roster.names:
             self._conflicts.look_round(self._roster.names)
+            self._meter.changed(self._roster.names)
+            if self._site.config.budget.day_usd is not None:
+                self._queue.changed()  # a new day may have begun
             self._patrols.begin(self._site)
         self._patrols.begin_if_asked(self._site)
         if self._patrols.go_on(self._site) is not None:

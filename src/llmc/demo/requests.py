@@ -29,7 +29,7 @@ class SpoolReport(NamedTuple):
     """An event for the spool."""
 
     event: str
-    fields: Mapping[str, str]
+    fields: Mapping[str, str | int]
 
 
 class Pause(NamedTuple):

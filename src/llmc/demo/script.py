@@ -135,6 +135,15 @@ def _failure(verb: str, rest: str) -> ScriptStep:
     return ScriptStep(verb, kind=kind, text=message.strip() or f"{kind} failure on request")
 
 
+def _tokens(verb: str, rest: str) -> ScriptStep:
+    """The name of the model comes last, where it is another one than ours."""
+    *counts, last = rest.split() or [""]
+    words = [*counts, last] if last and not last.isdecimal() else [*counts, last, "demo"]
+    if not 2 <= len(words) - 1 <= 4 or not all(each.isdecimal() and len(each) <= 12 for each in words[:-1]):
+        raise ValueError("INPUT OUTPUT [CACHE_READ [CACHE_WRITE]] [MODEL]")
+    return ScriptStep(verb, text=" ".join(words))
+
+
 def _exit_code(verb: str, rest: str) -> ScriptStep:
     return ScriptStep(verb, number=_whole(rest or "1", "an exit code", 255))
 
@@ -167,5 +176,6 @@ _READERS: dict[str, Callable[[str, str], ScriptStep]] = {
     "fail": _failure,
     "crash": _exit_code,
     "signal": _signal,
+    "spend": _tokens,
     **dict.fromkeys(("hang", "resolve", "abort-rebase", "nothing"), _alone),
 }

@@ -17,7 +17,7 @@ class Spool:
         self._session = session
         self._count = 0
 
-    def report(self, event: str, fields: Mapping[str, str]) -> None:
+    def report(self, event: str, fields: Mapping[str, str | int]) -> None:
         """Raises OSError when the directory cannot be written."""
         if self._directory is None:
             return

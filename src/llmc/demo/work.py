@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 from llmc.demo import files
 from llmc.demo.commits import amend, commit
@@ -17,6 +18,7 @@ from llmc.demo.text import lines_of
 Result = str | Ending
 """What came of a step: words, or an ending when nothing may follow."""
 
+SPENT = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _UNANNOUNCED = ("say", "fail", "crash", "signal", "nothing", "misunderstood")
 """The verbs that do not look like tool calls."""
 
@@ -106,6 +108,14 @@ def _signal(step: ScriptStep) -> Doing[Result]:
     return f"Survived signal {step.number:g}"
 
 
+def _spend(step: ScriptStep) -> Doing[Result]:
+    """What an answer of a model would have cost: nobody answers here."""
+    *counts, model = step.text.split()
+    tokens = dict(zip(SPENT, map(int, counts), strict=False))
+    yield SpoolReport("usage", {"id": f"demo:{uuid4()}", "model": model, **tokens})
+    return f"Spent {sum(tokens.values())} tokens"
+
+
 def _misunderstood(step: ScriptStep) -> Result:
     raise StepFailedError(step.text)
 
@@ -133,4 +143,5 @@ _IN_TIME: dict[str, Callable[[ScriptStep], Doing[Result]]] = {
     "ask": _question,
     "permit": _permit,
     "signal": _signal,
+    "spend": _spend,
 }

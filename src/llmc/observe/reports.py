@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 
 from llmc.agents.reports import Report, is_of_session, understood
 from llmc.core.lifecycle import events as ev
 from llmc.core.screen.reset_time import reset_time
+from llmc.core.usage.answer import ModelAnswer
 from llmc.git.rebase import rebase_in_progress
 from llmc.git.repository import status
 from llmc.git.worktree_identity import foreign_git
@@ -27,6 +29,8 @@ class Heard(Value):
     """Of the files that they came in."""
     reports: list[tuple[Report, float]]
     """Those of the session that the worker is in now, each with its time."""
+    answers: list[ModelAnswer]
+    """What its model has answered, in whatever session."""
 
 
 def hear(site: Site, worker: Worker, batch: Iterable[SpooledEvent]) -> Heard:
@@ -42,7 +46,8 @@ def hear(site: Site, worker: Worker, batch: Iterable[SpooledEvent]) -> Heard:
         if report.kind == "prompt" and not is_of_session(worker, s.data, s.at_unix)
     ]
     events += _as_events(site, worker, _without_repetitions(reports))
-    return Heard(events, tuple(spooled.mark for spooled in new), reports)
+    answers = [replace(report.answer, at_unix=s.at_unix) for report, s in told if report.answer is not None]
+    return Heard(events, tuple(spooled.mark for spooled in new), reports, answers)
 
 
 def has_reports(site: Site, name: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from llmc.agents.base import Agent
 from llmc.agents.reports import Report
-from llmc.agents.transcripts import Whereabouts, prompts_since
+from llmc.agents.transcripts import prompts_since
 from llmc.core.delivery.machine import DeliveryAction, DeliveryLook, DeliveryProgress, DeliveryStage, Do, advance
 from llmc.core.delivery.texts import last_line_digests, prompt_digests, text_digest
 from llmc.core.lifecycle import events as ev
@@ -259,8 +259,7 @@ def _written_down(site: Site, worker: Worker, text: str, since: float) -> Delive
     transcripts = site.agent_of(worker).transcripts
     if transcripts is None or reports_owed(worker.sent, prompt_digests(text)):
         return None  # it may be of an earlier text with the same words
-    home, settings = site.home_of(worker.name), site.root.settings_dir(worker.name)
-    where, digests = Whereabouts(home, worker.worktree_path, settings), prompt_digests(text)
+    where, digests = site.whereabouts_of(worker), prompt_digests(text)
     until = time.monotonic() + TRANSCRIPT_SECS
     while not (digests & prompts_since(transcripts, where, since)):
         if time.monotonic() >= until:

@@ -17,7 +17,7 @@ from llmc.tmux.windows import own_server
 CALLS = frozenset(
     (
         *("needs_review", "checks_failed", "needs_input", "error", "crashed", "conflict", "blocked", "stuck"),
-        *("landed", "train"),
+        *("landed", "train", "budget"),
     )
 )
 ERRANDS = Errands()

@@ -157,6 +157,12 @@ def read_tasks(path: str) -> dict[str, Any]:
     return found if found.get("schema") == SCHEMA else {}
 
 
+def read_usage(path: str) -> dict[str, Any]:
+    """What workers and their tasks have cost so far; empty when nothing is counted yet."""
+    found = _object_in(path)
+    return found if found.get("schema") == SCHEMA else {}
+
+
 def read_touched(path: str) -> dict[str, list[str]]:
     """The files that each worker's work changes, as the daemon last saw it."""
     return {name: paths for name, paths in _object_in(path).items() if isinstance(paths, list)}

@@ -92,6 +92,21 @@ class TaskStore:
             for at, kind, worker, detail, data in rows
         ]
 
+    def given_at(self, task_id: str, worker: str) -> float | None:
+        """When the worker was given the task, the last time."""
+        query = "SELECT max(at_unix) FROM history WHERE task = ? AND kind = 'given' AND worker = ?"
+        with self.database.reading() as connection:
+            found = connection.execute(query, (number_of(task_id), worker)).fetchone() if connection else None
+        return found[0] if found else None
+
+    def given_to(self, worker: str) -> list[tuple[float, str]]:
+        """Since when the worker has had which task, oldest first; an empty one for none."""
+        ends = ", ".join(f"'{standing.value}'" for standing in Standing)
+        query = f"SELECT at_unix, task, kind FROM history WHERE worker = ? AND kind IN ('given', {ends}) ORDER BY id"
+        with self.database.reading() as connection:
+            rows = connection.execute(query, (worker,)).fetchall() if connection is not None else []
+        return [(at, f"t{task}" if kind == "given" else "") for at, task, kind in rows]
+
     def _select(self, where: str, *values: object, select: str = _SELECT) -> list[Task]:
         with self.database.reading() as connection:
             rows = connection.execute(f"{select} {where}", values).fetchall() if connection is not None else []

@@ -23,14 +23,6 @@ from llmc.web.stream import stream
 PREFIX = "/api/v1"
 DONE, REFUSED, INVALID, UNKNOWN = 0, 1, 2, 4
 TASK_ID = re.compile(r"t[0-9]{1,14}")
-NO_USAGE = {
-    "rows": [],
-    "total": {
-        **dict.fromkeys(("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"), 0),
-        "usd": None,
-    },
-}
-"""Nothing is counted yet."""
 
 
 def api_routes() -> list[Route]:
@@ -40,7 +32,6 @@ def api_routes() -> list[Route]:
         "/status": _status,
         "/board": _board,
         "/stream": stream,
-        "/usage": _usage,
         "/workers/{worker}": _worker,
         described.path: _described(calls),
     }
@@ -101,10 +92,6 @@ async def _status(request: Request) -> Response:
 async def _board(request: Request) -> Response:
     state: WebState = request.app.state.web
     return JsonAnswer({"id": state.live.feed.last_id, **state.live.board})
-
-
-async def _usage(request: Request) -> Response:
-    return JsonAnswer(NO_USAGE)
 
 
 async def _worker(request: Request) -> Response:

@@ -90,7 +90,16 @@ CALLS = (
     Call("GET", "/status", "the document of `llmc status --json`"),
     Call("GET", "/board", "the board as the pages draw it, with the id of its last change"),
     Call("GET", "/stream", "server-sent events: `board` first, then `change`; `Last-Event-ID` resumes"),
-    Call("GET", "/usage", "tokens and money by task and day; nothing counts them yet, so there are no rows"),
+    Call(
+        "GET",
+        "/usage",
+        "`llmc usage --json`: tokens and money",
+        lambda given: _said("usage", *given.option("by", "--by"), *given.option("since", "--since")),
+        (
+            Field("by", "task, worker, agent, model or day: one sum for each"),
+            Field("since", "from this day on, such as 2026-11-19 or 7d"),
+        ),
+    ),
     Call("GET", "/tasks", "`llmc task list --all --json`", lambda given: _said("task", "list", "--all")),
     Call("GET", TASK, "`llmc task show ID --json`", _on_task("show")),
     Call("GET", "/graph", "`llmc task graph --json`: what comes after what", lambda given: _said("task", "graph")),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from llmc.care.queue import next_assignment
@@ -14,6 +16,7 @@ from llmc.store.ledger import holders_of
 from llmc.store.snapshot import read_daemon_pid
 
 LEAST_TITLE_WIDTH = 30
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def all_views(site: Site, *, ended: bool) -> list[TaskView]:
@@ -39,7 +42,8 @@ def task_views(site: Site, tasks: Iterable[Task], queued: list[Task] | None = No
     return views
 
 
-def task_data(view: TaskView) -> dict[str, Any]:
+def task_data(view: TaskView, usage: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+    """`usage`: what tasks have spent, by their ids."""
     task = view.task
     done_by = task.avoid if task.standing is Standing.LANDED else ""
     return {
@@ -59,8 +63,17 @@ def task_data(view: TaskView) -> dict[str, Any]:
         "wants": {"worker": task.worker or None, "agent": task.agent or None, "machine": task.machine or None},
         "more": task.more or None,
         "machine": None,
-        "usage": None,
+        "usage": usage.get(task.id),
     }
+
+
+def spent_by_tasks(site: Site, task_ids: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+    """What each of these has spent, with all that was made for it; of those that have spent anything."""
+    if not os.path.exists(site.root.usage):
+        return {}
+    from llmc.care.metering import spent_data_of  # what nobody has counted needs no prices
+
+    return spent_data_of(site, task_ids)
 
 
 def table_of(views: Sequence[TaskView], columns: int | None) -> list[str]:

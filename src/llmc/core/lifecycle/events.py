@@ -167,6 +167,16 @@ class TurnInterrupted(Fact):
     """As in `TurnEnded`."""
 
 
+class BudgetSpent(Fact):
+    """Its turn was ended because there is no money, or there are no tokens, left for it."""
+
+    why: str
+    how: str
+    """What lets it go on."""
+    commit: str | None = None
+    """As in `TurnEnded`."""
+
+
 class CommitSeen(Fact):
     """The worker's branch holds work that its base does not have."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from llmc.core.display import age
 from llmc.core.lifecycle.effects import LASTING
 from llmc.core.lifecycle.policy import Policy
+from llmc.core.lifecycle.transitions.interrupts import BUDGET
 from llmc.model import Session, Turn, Work, Worker
 
 NEXT: dict[Work, tuple[str, ...]] = {
@@ -40,6 +41,8 @@ NEXT: dict[Work, tuple[str, ...]] = {
     ),
 }
 
+BUDGET_SPENT = ("`llmc task release {task}` lets it use as much again", *NEXT[Work.NEEDS_INPUT][1:])
+"""In place of what moves a worker that was stopped because its budget is spent."""
 CHECKS_FAIL = ("`llmc review {name}` shows the work", "its checks fail: `llmc reject {name} ...` sends it back")
 """In place of what moves work that waits for review."""
 
@@ -57,7 +60,10 @@ BY_ITSELF = frozenset(("restart", "rebase_help", "go_on"))
 
 def outlook(worker: Worker, now: float, policy: Policy, *, checks_fail: bool = False) -> tuple[str, ...]:
     """What is under way comes first, then what brings the session back, then what moves the work."""
-    moves = [text.format(name=worker.name) for text in (CHECKS_FAIL if checks_fail else NEXT[worker.work])]
+    words = CHECKS_FAIL if checks_fail else NEXT[worker.work]
+    if worker.work is Work.NEEDS_INPUT and worker.task and worker.evidence.signal == BUDGET:
+        words = BUDGET_SPENT
+    moves = [text.format(name=worker.name, task=worker.task) for text in words]
     under_way = (*_steps(worker), *_timers(worker, now, policy), *_setup(worker))
     return (*under_way, *_session(worker), *_conflicts(worker), *moves)
 

@@ -23,6 +23,7 @@ SIGNAL_WORDS = {
     "hook.turn_end": "has ended its turn",
     "hook.failure": "its turn has failed",
     "interrupted": "its turn was interrupted",
+    "budget": "its budget is spent",
     "git.commit": "has committed",
     "git.elsewhere": "has committed on another branch",
     "worktree.gone": "its worktree is gone",

@@ -106,6 +106,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
         },
     ),
     ev.TurnInterrupted: Rule("interrupted", interrupts.turn_interrupted, _MAY_ASK),
+    ev.BudgetSpent: Rule(interrupts.BUDGET, interrupts.budget_spent, _ASKS),
     ev.TurnFailed: Rule("hook.failure", blocked.turn_failed, _ASKS),
     # what git, the screen, the process and the clock show
     ev.CommitSeen: Rule(

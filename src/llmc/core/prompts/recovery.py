@@ -45,6 +45,11 @@ def unblocked_prompt(kind: str) -> str:
     return f"{what} {LOOK_FIRST}, then go on with the task and finish it as asked.\n"
 
 
+def budget_prompt() -> str:
+    """For an agent whose person lets it spend more."""
+    return f"You were stopped because the budget was spent, and may go on now. {LOOK_FIRST}, then finish the task.\n"
+
+
 def first_nudge(silent_secs: float) -> str:
     return (
         f"Status check: there was no sign of progress for {_minutes(silent_secs)}. "

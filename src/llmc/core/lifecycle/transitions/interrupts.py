@@ -7,10 +7,18 @@ from dataclasses import replace
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.effects import Notify
 from llmc.core.lifecycle.policy import Policy
-from llmc.core.lifecycle.transitions.shared import REBASE_HELP, Move, is_outdated, needs_input, without_timer
+from llmc.core.lifecycle.transitions.shared import (
+    BY_MESSAGE,
+    REBASE_HELP,
+    Move,
+    is_outdated,
+    needs_input,
+    without_timer,
+)
 from llmc.model import Turn, Work, Worker
 
 SIGNAL = "interrupted"
+BUDGET = "budget"
 SHOWN_BY = {"report": "interrupted", "screen": "interrupted, as its screen shows", "you": "interrupted by you"}
 
 
@@ -18,13 +26,27 @@ def turn_interrupted(worker: Worker, event: ev.TurnInterrupted, policy: Policy) 
     """The person has the word: nothing is sent to the agent unasked, and what it was asked to do stays its task."""
     if was_interrupted(worker) or (event.told_by == "screen" and not _says_something_new(worker, event.at)):
         return Move(worker)
-    reports = worker.reports_events or event.told_by == "report"
-    why = SHOWN_BY[event.told_by]
-    worker = replace(worker, turn=Turn.OVER, reports_events=reports, blocked=None, retries=0)
-    if worker.work in (Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT):
-        worker = replace(worker, commit_sha=event.commit or worker.commit_sha)
-        move = replace(needs_input(worker, why), evident=True)
-        return replace(move, notices=()) if event.told_by == "you" else move
+    worker = replace(worker, reports_events=worker.reports_events or event.told_by == "report")
+    move = _stopped(worker, SHOWN_BY[event.told_by], BY_MESSAGE, event.commit)
+    asked = worker.work in _AT_A_TASK and event.told_by == "you"
+    return replace(move, notices=()) if asked else move
+
+
+def budget_spent(worker: Worker, event: ev.BudgetSpent, policy: Policy) -> Move:
+    """The turn was interrupted by LLMC, which tells why; what the agent reports of its end is not news."""
+    move = _stopped(worker, event.why, event.how, event.commit)
+    told = Notify("budget", f"{worker.name} was stopped: {event.why}; {event.how}")
+    return replace(move, notices=move.notices or (told,), evident=True)
+
+
+_AT_A_TASK = (Work.WORKING, Work.REJECTED, Work.NEEDS_INPUT)
+
+
+def _stopped(worker: Worker, why: str, how: str, commit: str | None) -> Move:
+    worker = replace(worker, turn=Turn.OVER, blocked=None, retries=0)
+    if worker.work in _AT_A_TASK:
+        worker = replace(worker, commit_sha=commit or worker.commit_sha)
+        return replace(needs_input(worker, why, how), evident=True)
     if worker.work is Work.REBASING:
         note = f"{worker.name} was interrupted in its conflicts; `llmc rebase {worker.name}` asks it again"
         return Move(without_timer(worker, REBASE_HELP), (Notify("needs_input", note),), why, evident=True)
@@ -41,7 +63,7 @@ def _says_something_new(worker: Worker, at: float) -> bool:
 
 def was_interrupted(worker: Worker) -> bool:
     """Nothing has happened since: what is still reported of that turn is not news."""
-    return worker.turn is Turn.OVER and worker.evidence.signal == SIGNAL
+    return worker.turn is Turn.OVER and worker.evidence.signal in (SIGNAL, BUDGET)
 
 
 def reported_interrupt(worker: Worker) -> bool:

@@ -1,0 +1,146 @@
+"""Keeping to `[budget]`: what is nearly spent is told, what is spent ends the turn. No model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from llmc.agents.reports import Report
+from llmc.care.attention import keep_report
+from llmc.care.giving import DaySpentError, acting_if_free
+from llmc.care.metering import Purse, purse_of
+from llmc.core.delivery.interrupt import InterruptOutcome
+from llmc.core.lifecycle import events as ev
+from llmc.core.notice import plain_notice
+from llmc.core.usage.budget import (
+    Allowance,
+    Limit,
+    first_spent,
+    how_to_go_on,
+    limits_of_day,
+    limits_of_task,
+    near_words,
+    spent_words,
+)
+from llmc.core.usage.sums import spent, with_children, with_parents
+from llmc.model import Session, Turn, Work, Worker
+from llmc.observe.branches import new_work
+from llmc.perform.interrupt import Interruption, interrupt
+from llmc.perform.notices import call, tell
+from llmc.perform.steps import decide_and_run
+from llmc.site import Site
+from llmc.store.event_log import LoggedEvent
+
+WITHIN_SECS = 20.0
+"""So long a turn may take to end after the key."""
+
+
+def limits_of(site: Site, purse: Purse, tasks: Iterable[str]) -> tuple[Limit, ...]:
+    """The budgets that hold for these tasks, that of the day first."""
+    budget = site.config.budget
+    today = spent((row for row in purse.rows if row.day == purse.day), purse.book)
+    found = limits_of_day(purse.day, today, budget.day_usd)
+    if budget.task_usd is None and budget.task_tokens is None:
+        return found
+    for task in tasks:
+        charged = with_children(task, purse.parents)
+        sum_ = spent((row for row in purse.rows if row.task in charged), purse.book)
+        found += limits_of_task(task, sum_, site.usage.allowance(task), budget.task_usd, budget.task_tokens)
+    return found
+
+
+def has_budget(site: Site) -> bool:
+    budget = site.config.budget
+    return any(each is not None for each in (budget.task_usd, budget.task_tokens, budget.day_usd))
+
+
+def spent_day(site: Site) -> DaySpentError | None:
+    """What there is to say if the day's budget is spent."""
+    if site.config.budget.day_usd is None:
+        return None
+    limit = first_spent(limits_of(site, purse_of(site), ()))
+    return DaySpentError(spent_words(limit), how_to_go_on(limit)) if limit is not None else None
+
+
+# --- looking after it -------------------------------------------------------------------------------
+
+
+def over_budget(site: Site) -> dict[str, Limit]:
+    """Who is at work on something for which nothing is left. What is nearly spent is told, once."""
+    if not has_budget(site):
+        return {}
+    purse, over = purse_of(site), {}
+    near: dict[str, tuple[str, Limit]] = {}
+    for name, worker in site.ledger.load().workers.items():
+        limits = limits_of(site, purse, with_parents(worker.task, purse.parents))
+        near |= {each.key: (name, each) for each in limits if each.is_near and each.key not in near}
+        limit = first_spent(limits)
+        if limit is not None and is_at_work(worker):
+            over[name] = limit
+    _tell_once(site, near)
+    return over
+
+
+def is_at_work(worker: Worker) -> bool:
+    """Whether its agent may be asking its model something."""
+    busy = worker.turn is Turn.OPEN or (worker.work in _WORKS and worker.turn is Turn.UNKNOWN)
+    return worker.session is Session.UP and busy
+
+
+_WORKS = (Work.WORKING, Work.REJECTED, Work.REBASING)
+
+
+def _tell_once(site: Site, near: Mapping[str, tuple[str, Limit]]) -> None:
+    """By the worker that came near to it first."""
+    for key in site.usage.tell_once(near) if near else ():
+        name, limit = near[key]
+        if not limit.is_spent:  # then it is told who was stopped
+            words = f"{name}: {near_words(limit)}"
+            site.ledger.write(LoggedEvent(site.now(), name, "notice", detail=words))
+            call(site, plain_notice(name, "budget", words))
+
+
+def stop(site: Site, name: str, limit: Limit, *, by_force: bool) -> bool:
+    """Ends the turn, with proof. False when it is still to be seen what became of it.
+
+    `by_force`: an agent that does not end its turn is ended itself.
+    """
+    with acting_if_free(site, name) as worker:
+        if not is_at_work(worker):
+            return True
+        if worker.pending:
+            return False
+        came = interrupt(site, worker, WITHIN_SECS)
+        if came.outcome is InterruptOutcome.INTERRUPTED:
+            _note(site, worker, limit, came)
+            return True
+        if came.outcome is InterruptOutcome.UNKNOWN and by_force:
+            _note(site, worker, limit, came)
+            decide_and_run(site, name, ev.StopAsked(site.now(), force=True))
+            return True
+    return False
+
+
+def _note(site: Site, worker: Worker, limit: Limit, came: Interruption) -> None:
+    why, how = spent_words(limit), how_to_go_on(limit)
+    if came.outcome is InterruptOutcome.UNKNOWN:
+        why = f"{why}; its turn did not end ({came.reason}), so its agent was ended"
+    tell(site, site.ledger.apply(worker.name, ev.BudgetSpent(site.now(), why, how, new_work(site, worker))))
+    keep_report(site.root.attention_file(worker.name), Report("interrupted"), site.now())
+
+
+def spent_budget(site: Site, task: str) -> Limit | None:
+    """Of the task, of what it was made for, or of the day."""
+    purse = purse_of(site)
+    return first_spent(limits_of(site, purse, with_parents(task, purse.parents)))
+
+
+def allow_more(site: Site, task: str) -> bool:
+    """Its budgets begin anew. False when none of them is spent."""
+    purse = purse_of(site)
+    limits = [each for each in limits_of(site, purse, (task,)) if not each.is_of_day]
+    if first_spent(limits) is None:
+        return False
+    charged = with_children(task, purse.parents)
+    sum_ = spent((row for row in purse.rows if row.task in charged), purse.book)
+    site.usage.allow(task, Allowance(sum_.tokens.all, sum_.known_usd))
+    return True

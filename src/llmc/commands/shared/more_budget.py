@@ -1,0 +1,41 @@
+"""A task whose budget is spent may use as much again."""
+
+from __future__ import annotations
+
+from llmc.care.acting import acting_for
+from llmc.care.budget import allow_more, spent_budget
+from llmc.care.metering import count_all
+from llmc.commands.shared.money import require_money
+from llmc.commands.shared.receipts import receipt_of, receipt_result
+from llmc.commands.shared.result import Result
+from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.transitions.interrupts import BUDGET
+from llmc.core.prompts.recovery import budget_prompt
+from llmc.core.usage.budget import how_to_go_on, spent_words
+from llmc.errors import LlmcError
+from llmc.model import Work, Worker
+from llmc.perform.steps import decide_and_run
+from llmc.site import Site
+from llmc.store.tasks import TaskEvent
+
+WHY = "its budget begins anew"
+
+
+def let_go_on(site: Site, task: str, holder: Worker) -> Result | None:
+    """None where no budget stands in its way. An agent that was stopped is told; any other just goes on."""
+    count_all(site)
+    stopped = holder.work is Work.NEEDS_INPUT and holder.evidence.signal == BUDGET
+    if stopped:
+        require_money(site)
+    allowed = allow_more(site, task)
+    if not allowed and not stopped:
+        return None
+    if (limit := spent_budget(site, task)) is not None:
+        raise LlmcError(spent_words(limit), how_to_go_on(limit))
+    site.ledger.tasks.note(task, TaskEvent(site.now(), "released", holder.name, WHY))
+    if not stopped:
+        return Result(f"{task}: {WHY}", {"id": task, "worker": holder.name, "reason": WHY})
+    with acting_for(site, holder.name):
+        event = ev.MessageGiven(site.now(), budget_prompt(), WHY)
+        receipt = receipt_of(decide_and_run(site, holder.name, event))
+    return receipt_result(receipt, holder.name, task=task)
