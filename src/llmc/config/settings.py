@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from llmc.config.mcp_settings import McpSettings
 from llmc.config.sections import (
     AgentOptions,
     BackupSettings,
@@ -36,6 +37,7 @@ SINGLE_TABLES: Mapping[str, type[Any]] = MappingProxyType(
         "notify": NotifySettings,
         "classifier": Classifier,
         "web": WebSettings,
+        "mcp": McpSettings,
         "log": Log,
     }
 )
@@ -50,6 +52,7 @@ class WorkerSettings(Value):
     agent: str
     model: str | None
     role_prompt: str
+    role: str
     excluded_from_pool: bool
     skip_permissions: bool
     allowed_tools: tuple[str, ...]
@@ -67,6 +70,7 @@ class Config(Value):
     notify: NotifySettings
     classifier: Classifier
     web: WebSettings
+    mcp: McpSettings
     log: Log
     workers: Mapping[str, WorkerOptions]
     agents: Mapping[str, AgentOptions]
@@ -79,6 +83,7 @@ class Config(Value):
             agent=_given(own.agent, defaults.agent),
             model=_model(own, defaults),
             role_prompt=_given(own.role_prompt, defaults.role_prompt),
+            role=own.role,
             excluded_from_pool=own.excluded_from_pool,
             skip_permissions=_given(own.skip_permissions, defaults.skip_permissions),
             allowed_tools=_given(own.allowed_tools, defaults.allowed_tools),
