@@ -14,13 +14,24 @@ from typing import Any, BinaryIO
 import anyio
 from mcp.server.lowlevel.server import Server
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
 from pydantic import ValidationError
 
 from llmc.commands.shared.beside import beside
 from llmc.host.standard_streams import take_standard_streams
 
 LONGEST_LINE = 32 << 20
+ANSWERS_WITHIN_SECS = 5.0
+"""After the client has closed its end: it may still read."""
 
 
 async def serve_lines(server: Server[Any]) -> None:
@@ -28,13 +39,39 @@ async def serve_lines(server: Server[Any]) -> None:
     read, write = take_standard_streams()
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+    unanswered = Unanswered()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_hear, read, to_server, outgoing.clone())
-        tasks.start_soon(_say, write, from_server)
+        tasks.start_soon(_hear, read, to_server, outgoing.clone(), unanswered)
+        tasks.start_soon(_say, write, from_server, unanswered)
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-async def _hear(read: BinaryIO, to_server: Any, refusals: Any) -> None:  # noqa: ANN401 - the streams of the SDK
+class Unanswered:
+    """The ids of the requests whose answer is not out yet."""
+
+    def __init__(self) -> None:
+        self._ids: set[str | int] = set()
+        self._none = asyncio.Event()
+        self._none.set()
+
+    def heard(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCRequest):
+            self._ids.add(message.id)
+            self._none.clear()
+
+    def said(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._ids.discard(message.id)
+            if not self._ids:
+                self._none.set()
+
+    async def all_answered(self) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._none.wait(), ANSWERS_WITHIN_SECS)
+
+
+async def _hear(read: BinaryIO, to_server: Any, refusals: Any, unanswered: Unanswered) -> None:  # noqa: ANN401
+    """The streams are those of the SDK."""
     async with to_server, refusals:
         while line := await beside(lambda: read.readline(LONGEST_LINE)):
             if not line.endswith(b"\n") and len(line) == LONGEST_LINE:
@@ -42,7 +79,9 @@ async def _hear(read: BinaryIO, to_server: Any, refusals: Any) -> None:  # noqa:
                 await refusals.send(_refusal(None, INVALID_REQUEST, f"the message is longer than {LONGEST_LINE} bytes"))
             elif line.strip():
                 message = _message(line)
+                unanswered.heard(message.message)
                 await (refusals if isinstance(message, Refused) else to_server).send(message)
+        await unanswered.all_answered()
 
 
 class Refused(SessionMessage):
@@ -75,11 +114,12 @@ def _skip_line(read: BinaryIO) -> None:
         pass
 
 
-async def _say(write: BinaryIO, from_server: Any) -> None:  # noqa: ANN401
+async def _say(write: BinaryIO, from_server: Any, unanswered: Unanswered) -> None:  # noqa: ANN401
     async with from_server:
         async for told in from_server:
             line = told.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
             await asyncio.shield(beside(partial(_write, write, line)))
+            unanswered.said(told.message)
 
 
 def _write(write: BinaryIO, line: bytes) -> None:

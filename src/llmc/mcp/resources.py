@@ -23,9 +23,10 @@ from mcp_types import (
 from llmc.commands.shared.fields import Given
 from llmc.errors import LlmcError
 from llmc.mcp.desk import Desk
-from llmc.mcp.reading import diff_of_worker, events, result
+from llmc.mcp.reading import DATA_ONLY, diff_of_worker, events, result
 
 EVENTS = "llmc://events"
+MARK = {"llmc/note": DATA_ONLY}
 _DIFF = re.compile(r"llmc://(workers|tasks)/([A-Za-z0-9_-]{1,100})/diff")
 Context = ServerRequestContext[Any]
 
@@ -60,7 +61,9 @@ class Resources:
         except LlmcError as refused:
             raise MCPError(INVALID_PARAMS, f"{refused.what} ({refused.hint})") from None
         text = text.encode("utf-8", "replace").decode()
-        return ReadResourceResult(contents=[TextResourceContents(uri=params.uri, mime_type=kind, text=text)])
+        return ReadResourceResult(
+            contents=[TextResourceContents(uri=params.uri, mime_type=kind, text=text, _meta=MARK)]
+        )
 
     async def _content(self, uri: str) -> tuple[str, str]:
         if uri == EVENTS:

@@ -10,11 +10,9 @@ from llmc.commands.shared.fields import CommandWords, Field, Given
 from llmc.core.display import counted
 from llmc.errors import LlmcError
 from llmc.mcp.desk import Desk
-from llmc.mcp.reading import board, events, result, review, worker
+from llmc.mcp.reading import USUAL_LINES, board, events, read_terminal, result, review, worker
 from llmc.mcp.waiting import LONGEST_WAIT_SECS, Tell, wait
 from llmc.values import Value
-
-USUAL_LINES = 50
 
 Act = Callable[[Desk, Given, Tell], Awaitable[Any]]
 
@@ -73,11 +71,7 @@ TOOLS = (
         "read_terminal",
         "read",
         "the last lines of a worker's terminal",
-        _by_command(
-            lambda given: CommandWords(
-                ("peek", f"--lines={given.get('lines', USUAL_LINES)}", "--", given.get("worker"))
-            )
-        ),
+        read_terminal,
         (WORKER, Field("lines", f"how many (default {USUAL_LINES})", "integer")),
         True,
     ),
