@@ -20,6 +20,7 @@ from mcp_types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     jsonrpc_message_adapter,
@@ -58,12 +59,17 @@ class Unanswered:
         if isinstance(message, JSONRPCRequest):
             self._ids.add(message.id)
             self._none.clear()
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._settle((message.params or {}).get("requestId"))
 
     def said(self, message: JSONRPCMessage) -> None:
-        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
-            self._ids.discard(message.id)
-            if not self._ids:
-                self._none.set()
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            self._settle(message.id)
+
+    def _settle(self, number: object) -> None:
+        self._ids -= {number} if isinstance(number, str | int) else set()
+        if not self._ids:
+            self._none.set()
 
     async def all_answered(self) -> None:
         with suppress(TimeoutError):
