@@ -18,9 +18,9 @@ from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
 
 PATIENCE_SECS = 120.0
-ONE = "demo:sleep 4\ndemo:write one.txt first\ndemo:commit Add the first"
+ONE = "demo:write one.txt first\ndemo:commit Add the first"
 TWO = "demo:write two.txt second\ndemo:commit Add the second"
-REWORK = "demo:write one.txt better\ndemo:commit Say it better"
+REWORK = "demo:sleep 4\ndemo:write one.txt better\ndemo:commit Say it better"
 
 
 class Coordinator:
@@ -36,12 +36,13 @@ class Coordinator:
             Use("delegate", {"text": ONE, "worker": "ann", "request_id": "one"}),
             Use("delegate", {"text": TWO, "worker": "ben", "request_id": "two"}),
             Run(f"until test -e {shlex.quote(str(self.go))}; do sleep 0.1; done"),
-            *[Use("wait", {"id": "t2", "secs": 600}) for _ in range(4)],
+            Use("wait", {"id": "t2", "secs": 600}),
             Use("wait", {"id": "t3", "secs": 600}),
             Use("result", {"id": "t2"}),
             Use("comment", {"worker": "ann", "path": "one.txt", "line": 1, "text": "Say it better."}),
             Use("reject", {"worker": "ann", "text": REWORK}),
-            *[Use("wait", {"id": "t2", "secs": 600}) for _ in range(2)],
+            *[Use("wait", {"id": "t2", "secs": 600}) for _ in range(6)],
+            Use("result", {"id": "t2"}),
             Use("accept", {"worker": "ann"}),
             Text("Both are ready for you."),
         ]
@@ -72,6 +73,10 @@ def test_a_supervisor_delegates_and_a_person_accepts(agent_machine: AgentMachine
     root.done("restart", "boss", "--resend")
 
     wait_until(lambda: "Both are ready" in (root.status("boss")["last_words"] or ""), PATIENCE_SECS)
+    told = _told(root)
+    assert any("timed out" in each for each in told), "no wait went across the limit of the client"
+    assert "No such tool" in told[-1], "it may not accept"
+    assert any("better" in each for each in told)
     tasks = _tasks(root)
     assert [task["text"] for task in tasks[1:]] == [ONE, TWO], "nothing was delegated twice"
     assert {task["asked_by"] for task in tasks[1:]} == {"boss"}
@@ -86,6 +91,15 @@ def test_a_supervisor_delegates_and_a_person_accepts(agent_machine: AgentMachine
     root.done("accept", "ann", "ben")
     subjects = subprocess.check_output(["git", "log", "--format=%s", "main"], cwd=root.source, text=True)
     assert subjects.splitlines()[:2] == ["Add the second", "Add the first"]
+
+
+def _told(root: AgentRoot) -> list[str]:
+    """What the tools have answered, as the model was told."""
+    bodies = [request.body for request in root.models.requests if not request.auxiliary]
+    blocks = [block for message in bodies[-1]["messages"] if message["role"] == "user" for block in message["content"]]
+    return [
+        json.dumps(block["content"]) for block in blocks if isinstance(block, dict) and block["type"] == "tool_result"
+    ]
 
 
 def _tasks(root: AgentRoot) -> list[dict[str, Any]]:
