@@ -111,6 +111,10 @@ class Root:
         """The git directory that is the clone's for whoever is inside."""
         return self.inside("run", "fence", name, "git")
 
+    def tools_socket(self, worker: str) -> str:
+        """Where the worker's agent reaches the tools of LLMC: that it comes from there tells who it is."""
+        return self.inside("run", "agents", worker, "tools.socket")
+
     def attention_file(self, worker: str) -> str:
         return self.inside("run", "attention", f"{worker}.json")
 

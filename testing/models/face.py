@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from testing.models.conversation import Turn
-from testing.models.steps import Act, Ask, Commit, Drop, Text
+from testing.models.steps import Act, Ask, Commit, Drop, Text, Use
 from testing.models.tokens import Tokens
 
 Body = dict[str, Any]
@@ -91,7 +91,7 @@ COMMITS_BY_ITSELF = frozenset({"aider"})
 """Faces of CLIs that commit every file that they write."""
 
 
-def blocks_of(face: Face, step: Text | Act | Commit | Drop, request: Request) -> tuple[Block, ...]:
+def blocks_of(face: Face, step: Text | Act | Use | Commit | Drop, request: Request) -> tuple[Block, ...]:
     match step:
         case Text(text, over_secs):
             return (Said(text, over_secs),)
@@ -100,8 +100,15 @@ def blocks_of(face: Face, step: Text | Act | Commit | Drop, request: Request) ->
             return (Said("I will make the change now."), *face.act(act, request))
         case Drop():
             return (Said("I will start by reading the code and then"), Cut())
+        case Use(tool, arguments):
+            return (Called(_offered(request.tools, tool), arguments),)
         case _:
             return face.act(step, request)
+
+
+def _offered(tools: frozenset[str], tool: str) -> str:
+    """Each CLI puts the server's name before it in a way of its own."""
+    return next((name for name in sorted(tools) if name.endswith(tool) and "llmc" in name), f"mcp__llmc__{tool}")
 
 
 TITLE = {"title": "Scripted work"}

@@ -93,6 +93,14 @@ class Hang:
     secs: float = 600.0
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Uses a tool of the MCP server `llmc`."""
+
+    tool: str
+    arguments: dict[str, object]
+
+
 Act = Run | Write | Ask | Plan
 """What needs one of the CLI's tools."""
-Step = Act | Text | Commit | Fail | Drop | Hang
+Step = Act | Use | Text | Commit | Fail | Drop | Hang

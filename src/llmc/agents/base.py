@@ -35,6 +35,8 @@ class LaunchOrder(Value):
     """The agent's own name of the conversation that it is to take up again."""
     spool: str = ""
     """The directory that its reports go to."""
+    delegates: bool = False
+    """It is to have the tools of LLMC, by which it delegates tasks."""
     program: InstalledProgram = UNASKED
     """What the program that will be started says of itself."""
 
@@ -91,6 +93,8 @@ class Agent(Value):
     """Where it writes down what its answers have cost, if it does so in files; others report it, or nobody knows."""
     own_files: tuple[str, ...] = ()
     """Globs of files that it writes into the worktree for itself: no work of the worker, and git is to ignore them."""
+    takes_tools: bool = False
+    """Whether it can be given tools of LLMC, as a supervisor needs them."""
     asked_for_help: tuple[str, ...] = ("",)
     """The sub-commands, `""` being the program itself, whose `--help` tells which of our options it knows."""
 

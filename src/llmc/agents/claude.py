@@ -11,6 +11,7 @@ from typing import Any
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
+from llmc.agents.delegation_tools import SERVER, bridge_command, bridge_files
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Transcripts, Whereabouts, moment, part_of, prompts
 from llmc.agents.usage_files import Remembered, UsageFiles
@@ -18,12 +19,13 @@ from llmc.core.usage.answer import ModelAnswer, Tokens, count
 
 
 def launch(order: LaunchOrder) -> Launch:
-    files = {_settings_path(order): _settings(order), hooks.script_path(order): hooks.SCRIPT}
+    files = {_settings_path(order): _settings(order), hooks.script_path(order): hooks.SCRIPT, **_tools(order)}
     return launch_of(order.program, ("claude",), _options(order), env=_environment(order), files=files)
 
 
 def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     yield option("--settings", _settings_path(order), lost="its reports")
+    yield option("--mcp-config", _tools_path(order), lost="the tools by which it delegates")
     yield option("--resume", order.resume, lost="the conversation from before")
     yield option("--model", order.model, lost="the model that the settings name")
     yield option("--append-system-prompt", order.role_prompt, lost="its role prompt")
@@ -47,6 +49,18 @@ def _environment(order: LaunchOrder) -> dict[str, str]:
     """
     trust = {"CLAUDE_CODE_SANDBOXED": "1"} if order.skip_permissions else {}
     return {"DISABLE_AUTOUPDATER": "1", **trust}
+
+
+def _tools_path(order: LaunchOrder) -> str:
+    return f"{order.settings_dir}/mcp.json" if order.delegates else ""
+
+
+def _tools(order: LaunchOrder) -> dict[str, str]:
+    if not order.delegates:
+        return {}
+    program, *args = bridge_command(order)
+    servers = {SERVER: {"command": program, "args": args}}
+    return {_tools_path(order): json.dumps({"mcpServers": servers}, indent=2), **bridge_files(order)}
 
 
 def _settings_path(order: LaunchOrder) -> str:
@@ -117,4 +131,5 @@ def agent() -> Agent:
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
         usage=USAGE,
+        takes_tools=True,
     )

@@ -10,16 +10,20 @@ from typing import Any
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
+from llmc.agents.delegation_tools import SERVER, bridge_command, bridge_files
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, part_of, texts
 from llmc.agents.usage_files import Remembered, UsageFiles
 from llmc.core.usage.answer import ModelAnswer, Tokens, count, without_cached
 
+TOOL_SECS = 3700
+"""It gives up a tool after a minute otherwise, and a task may take longer."""
+
 
 def launch(order: LaunchOrder) -> Launch:
     command = "resume" if order.resume else ""
     begin, end = (("codex", "resume"), (order.resume,)) if order.resume else (("codex",), ())
-    files = {hooks.script_path(order): hooks.SCRIPT}
+    files = {hooks.script_path(order): hooks.SCRIPT, **bridge_files(order)}
     return launch_of(order.program, begin, _options(order), end, command=command, files=files)
 
 
@@ -34,6 +38,11 @@ def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     for name in READERS:
         wired = f'[{{hooks=[{{type="command",command={_text(hooks.hook_command(order, name))},timeout=10}}]}}]'
         yield option("-c", f"hooks.{name}={wired}", lost="its settings")
+    if order.delegates:
+        program, *args = bridge_command(order)
+        words = ",".join(map(_text, args))
+        wired = f"{{command={_text(program)},args=[{words}],tool_timeout_sec={TOOL_SECS}}}"
+        yield option("-c", f"mcp_servers.{SERVER}={wired}", lost="its settings")
     yield option("-m", order.model, lost="the model that the settings name")
     if order.role_prompt:
         yield option("-c", f"developer_instructions={_text(order.role_prompt)}", lost="its settings")
@@ -144,5 +153,6 @@ def agent() -> Agent:
         steady_secs=3.0,
         transcripts=TRANSCRIPTS,
         usage=USAGE,
+        takes_tools=True,
         asked_for_help=("", "resume"),
     )

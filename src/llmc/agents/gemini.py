@@ -12,6 +12,7 @@ from typing import Any
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
+from llmc.agents.delegation_tools import SERVER, bridge_command, bridge_files
 from llmc.agents.json_file import object_in
 from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
@@ -20,10 +21,14 @@ from llmc.agents.transcripts import Transcripts, Whereabouts, moment, part_of, p
 from llmc.agents.usage_files import Remembered, UsageFiles
 from llmc.core.usage.answer import ModelAnswer, Tokens, count, without_cached
 
+TOOL_MILLISECONDS = 3_700_000
+"""It gives up a tool after ten minutes otherwise."""
+
 
 def launch(order: LaunchOrder) -> Launch:
     home = f"{order.settings_dir}/home"
     files = {f"{home}/.gemini/settings.json": _settings(order), hooks.script_path(order): hooks.SCRIPT}
+    files |= bridge_files(order)
     if order.role_prompt:
         files[f"{_role_dir(order)}/GEMINI.md"] = order.role_prompt
     # With true colour its input box has edges; without, nothing on the screen tells where it begins.
@@ -60,6 +65,10 @@ def _settings(order: LaunchOrder) -> str:
     settings.setdefault("general", {}).update({"enableAutoUpdate": False, "enableAutoUpdateNotification": False})
     settings.setdefault("context", {})["loadMemoryFromIncludeDirectories"] = True
     settings.setdefault("hooksConfig", {})["notifications"] = False
+    if order.delegates:
+        program, *args = bridge_command(order)
+        wired = {"command": program, "args": args, "timeout": TOOL_MILLISECONDS, "trust": bool(order.skip_permissions)}
+        settings.setdefault("mcpServers", {})[SERVER] = wired
     return json.dumps(settings, indent=2)
 
 
@@ -132,4 +141,5 @@ def agent() -> Agent:
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
         usage=USAGE,
+        takes_tools=True,
     )

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import launch_of, option
+from llmc.agents.delegation_tools import SERVER, bridge_command, bridge_files
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
 from llmc.values import Value
@@ -87,6 +88,9 @@ export const Llmc = async () => {
 """
 
 
+TOOL_MILLISECONDS = 3_700_000
+
+
 class Edition(Value):
     """opencode, or a program that is opencode under another name."""
 
@@ -102,7 +106,10 @@ class Edition(Value):
         plugin = f"{order.settings_dir}/report.js"
         # By a file of its own: a plugin in a configuration directory makes it install packages there first.
         settings: dict[str, object] = {"autoupdate": False, "plugin": [Path(plugin).as_uri()], **self.settings}
-        files = {plugin: REPORT + PLUGIN}
+        files = {plugin: REPORT + PLUGIN, **bridge_files(order)}
+        if order.delegates:
+            server = {"type": "local", "command": bridge_command(order), "enabled": True, "timeout": TOOL_MILLISECONDS}
+            settings["mcp"] = {SERVER: server}
         if order.model:
             settings["model"] = order.model
         if order.role_prompt:
@@ -128,6 +135,7 @@ class Edition(Value):
             reports_start=True,
             resumes=True,
             ready_timeout_secs=self.patience_secs,
+            takes_tools=True,
         )
 
 

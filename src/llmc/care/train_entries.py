@@ -50,10 +50,11 @@ def unattended(site: Site) -> Iterator[TrainEntry | tuple[str, str]]:
 
 
 def _may_land(site: Site, worker: Worker) -> bool:
-    if site.ledger.policy_of(worker.name).auto_accept:
-        return True
     task = site.ledger.tasks.named([worker.task] if worker.task else []).get(worker.task)
-    return task is not None and task.auto_accept
+    if task is not None and task.auto_accept:
+        return True
+    by_agents = (task is not None and task.asked_by) or site.config.worker(worker.name).role
+    return site.ledger.policy_of(worker.name).auto_accept and (not by_agents or site.config.mcp.auto_accept)
 
 
 def _entry_or_why(site: Site, worker: Worker) -> TrainEntry | tuple[str, str]:

@@ -67,7 +67,7 @@ COMMANDS = (
     Command(
         "add",
         "add a worker: a worktree, a branch and a record",
-        ("llmc add adam", "llmc add baker --agent codex --model gpt-5"),
+        ("llmc add adam", "llmc add baker --agent codex --model gpt-5", "llmc add boss --role supervisor"),
         (
             word("name", metavar="NAME", help="letters, digits, - and _"),
             value(
@@ -79,6 +79,7 @@ COMMANDS = (
             ),
             value("--model", "M", some_text, "the model that the agent uses"),
             value("--role-prompt", "P", some_text, "what the agent is told about its role"),
+            word("--role", choices=("supervisor",), help="supervisor: it gets tools to delegate tasks to the others"),
             flag("--exclude-from-pool", text="only gets the tasks that name it: `llmc start --worker NAME`"),
             word(
                 "--sandbox",

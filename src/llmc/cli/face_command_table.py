@@ -30,7 +30,25 @@ FACE_COMMANDS = (
             flag("--insecure", text="without a certificate on another address: everybody on the way can read it"),
         ),
         home="llmc.web.command",
+        guests={"/mcp": "llmc.mcp.http"},
         about="It prints the address with its token, and off this machine a QR code. Whoever has that address can do "
         "what you can do here.",
+    ),
+    Command(
+        "mcp",
+        "tools for agents, by the Model Context Protocol on standard input and output",
+        ("llmc mcp", "llmc mcp --allow read", "claude mcp add llmc -- llmc mcp --allow read,delegate,message"),
+        (
+            value(
+                "--allow",
+                "KINDS",
+                some_name,
+                "read, delegate, message, answer, review, accept: which of them (default read,delegate,message)",
+            ),
+            value("--worker", "W", some_name, "as the agent of this worker, with its bounds: for LLMC itself"),
+        ),
+        answers=False,
+        home="llmc.mcp.command",
+        about="A client starts it. What is asked for is done by the commands themselves, and is in `llmc events`.",
     ),
 )

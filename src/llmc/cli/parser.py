@@ -129,6 +129,8 @@ class CommandParser(Parser):
         super().__init__(formatter_class=Help, **self._options)
         verb = (self._group + command.name).replace("-", "_")
         self.set_defaults(verb=verb, looks=command.looks, home=command.home or f"llmc.commands.{verb}")
+        if command.guests:
+            self.set_defaults(guests=command.guests)
         self.add_argument("--root", metavar="DIR", type=some_path, default=SUPPRESS, help=SUPPRESS)
         if command.answers:
             self.add_argument("--json", action="store_true", help="answer as JSON")

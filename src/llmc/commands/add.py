@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from llmc.agents.base import Agent
 from llmc.app import App
 from llmc.care.acting import newest_tip
 from llmc.commands.shared.result import Result
+from llmc.config.sections import SUPERVISOR
 from llmc.core.names import check_worker_name
+from llmc.core.prompts.supervisor import supervisor_prompt
 from llmc.daemon.process import running_daemon
 from llmc.doctor.agents import look_at_agent
 from llmc.errors import LlmcError
@@ -24,7 +27,7 @@ def run(app: App, args: Namespace) -> Result:
     check_worker_name(args.name)
     site = app.site()
     agent = site.config.worker(args.name).agent if args.agent is None else args.agent
-    site.agent_named(agent)
+    _require_fit(site.agent_named(agent), args.role)
     fenced = (args.sandbox or site.config.worker(args.name).sandbox) == "bwrap"
     if fenced:
         require_fence(site.host)
@@ -37,6 +40,14 @@ def run(app: App, args: Namespace) -> Result:
         then += f"; its worktree is set up first: `llmc logs {worker.name} --setup --follow` shows it"
     data = {"name": worker.name, "branch": worker.branch, "worktree_path": worker.worktree_path, "agent": agent}
     return Result(f"added {worker.name} ({agent}) in {worker.worktree_path}; {then}{_note(site, worker)}", data)
+
+
+def _require_fit(agent: Agent, role: str | None) -> None:
+    if role == SUPERVISOR and not agent.takes_tools:
+        raise LlmcError(
+            f"{agent.name} cannot be a supervisor: LLMC cannot give it tools",
+            "claude, codex, gemini and opencode can: name one of them with --agent",
+        )
 
 
 def _refuse_taken(site: Site, name: str) -> None:
@@ -68,8 +79,9 @@ def make_worker(site: Site, args: Namespace, agent: str) -> Worker:
             name,
             agent=agent,
             model=args.model,
-            role_prompt=args.role_prompt,
-            excluded=args.exclude_from_pool,
+            role_prompt=supervisor_prompt(args.role_prompt) if args.role == SUPERVISOR else args.role_prompt,
+            role=args.role,
+            excluded=args.exclude_from_pool or args.role == SUPERVISOR,
             sandbox=args.sandbox,
         )
         now = site.now()

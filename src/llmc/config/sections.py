@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from llmc.config.sandbox_section import MODE as SANDBOX_MODE
+from llmc.config.mcp_settings import KINDS, USUAL_KINDS
 from llmc.config.value_types import FILES, PLACE, VARIABLES, WORKER_VARIABLES, string, words
 from llmc.core.lifecycle.policy import AGENT, AUTONOMY
 from llmc.core.names import is_branch_name
@@ -37,6 +38,7 @@ _MODEL = string(
 )
 _ROLE = string('"You care about simple code."')
 _TOOLS = words('["Read", "Bash(git status)"]')
+SUPERVISOR = "supervisor"
 READING_TOOLS = ("Read", "Glob", "Grep")
 """What looks and changes nothing, by the names that Claude Code has for it."""
 _INHERITED = "as in `[defaults]`"
@@ -194,6 +196,9 @@ class WebSettings(Value):
         (),
         "further names that it answers to, such as that of a proxy; `NAME:PORT` where the port is another one",
     )
+    mcp_allow: tuple[str, ...] = option(
+        KINDS, USUAL_KINDS, "the kinds of tools that MCP clients get at `/mcp`; with `--read-only` only `read`"
+    )
 
 
 class Log(Value):
@@ -211,6 +216,11 @@ class WorkerOptions(Value):
         _MODEL, None, 'its model; `""` lets the agent choose', "as in `[defaults]`, if the agent is the same"
     )
     role_prompt: str | None = option(_ROLE, None, "what this worker is told about its role", _INHERITED)
+    role: str = option(
+        string('"supervisor"', "`supervisor` or empty", lambda text: text in ("", SUPERVISOR)),
+        "",
+        "`supervisor`: its agent gets tools of LLMC, by which it delegates tasks to other workers",
+    )
     excluded_from_pool: bool = option(FLAG, False, "only gets the tasks that name it")
     skip_permissions: bool | None = option(FLAG, None, "start it so that it does not ask for permissions", _INHERITED)
     allowed_tools: tuple[str, ...] | None = option(_TOOLS, None, "the tools that it may use without asking", _INHERITED)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from llmc.config.budget_settings import BudgetSettings
 from llmc.config.sandbox_section import Sandbox
+from llmc.config.mcp_settings import McpSettings
 from llmc.config.sections import (
     AgentOptions,
     BackupSettings,
@@ -40,6 +41,7 @@ SINGLE_TABLES: Mapping[str, type[Any]] = MappingProxyType(
         "classifier": Classifier,
         "web": WebSettings,
         "sandbox": Sandbox,
+        "mcp": McpSettings,
         "log": Log,
     }
 )
@@ -54,6 +56,7 @@ class WorkerSettings(Value):
     agent: str
     model: str | None
     role_prompt: str
+    role: str
     excluded_from_pool: bool
     skip_permissions: bool
     allowed_tools: tuple[str, ...]
@@ -75,6 +78,7 @@ class Config(Value):
     classifier: Classifier
     web: WebSettings
     sandbox: Sandbox
+    mcp: McpSettings
     log: Log
     workers: Mapping[str, WorkerOptions]
     agents: Mapping[str, AgentOptions]
@@ -87,6 +91,7 @@ class Config(Value):
             agent=_given(own.agent, defaults.agent),
             model=_model(own, defaults),
             role_prompt=_given(own.role_prompt, defaults.role_prompt),
+            role=own.role,
             excluded_from_pool=own.excluded_from_pool,
             skip_permissions=_given(own.skip_permissions, defaults.skip_permissions),
             allowed_tools=_given(own.allowed_tools, defaults.allowed_tools),

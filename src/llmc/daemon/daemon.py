@@ -29,6 +29,7 @@ from llmc.daemon.train import TrainKeeper
 from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import Upstream, watch_upstream
 from llmc.daemon.view import LiveView
+from llmc.daemon.worker_sockets import WorkerSockets
 from llmc.errors import LlmcError
 from llmc.host.signals import Ending
 from llmc.model import Session, State, Turn, Worker
@@ -84,6 +85,7 @@ class Daemon:
         self._setups = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="setup")
         """A setup may take half an hour, and must not keep the others from being looked after."""
         self._not_set_up: set[str] = set()
+        self._tools = WorkerSockets(self._site.root, self._journal.complain)
         self._rebases: Rebases = {}
         self._schedule = Schedule(self._care)
         self._roster = Roster(self._site.root, self._loop.files, self._schedule.add, self._part_with)
@@ -119,6 +121,7 @@ class Daemon:
             self._checks.close()
             self._meter.close()
             self._conflicts.close(self._site)
+            self._tools.close()
             self._loop.close()
         if signals.ending is Ending.INTERRUPTED:
             self._stop_agents()
@@ -273,6 +276,7 @@ class Daemon:
         down = (worker for worker in state.workers.values() if worker.session is not Session.UP)
         self._not_set_up = {worker.name for worker in down if needs_setup(self._site, worker)}
         self._roster.update(state.workers)
+        self._tools.follow({name for name in state.workers if self._site.config.worker(name).role})
         self._journal.settled(EVERYBODY)
         self._plan(state)
         self._queue.workers_are(state)

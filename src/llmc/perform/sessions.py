@@ -10,6 +10,7 @@ from os import urandom
 from pathlib import Path
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
+from llmc.config.sections import SUPERVISOR
 from llmc.core.lifecycle import events as ev
 from llmc.core.program import InstalledProgram
 from llmc.errors import LlmcError
@@ -152,6 +153,7 @@ def _order(site: Site, worker: Worker, program: InstalledProgram, resume: str) -
         settings.allowed_tools,
         resume,
         site.root.spool(worker.name),
+        settings.role == SUPERVISOR,
         program,
     )
 

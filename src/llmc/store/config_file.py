@@ -132,11 +132,13 @@ def set_worker_table(
     agent: str | None = None,
     model: str | None = None,
     role_prompt: str | None = None,
+    role: str | None = None,
     excluded: bool = False,
     sandbox: str | None = None,
 ) -> None:
     """Writes `[workers.NAME]`. What is not given stays as it was."""
-    given = {"agent": agent, "model": model, "role_prompt": role_prompt, "excluded_from_pool": excluded or None}
+    given: dict[str, object] = {"agent": agent, "model": model, "role_prompt": role_prompt, "role": role}
+    given["excluded_from_pool"] = excluded or None
     given["sandbox"] = sandbox
     values = {option: value for option, value in given.items() if value is not None}
     key = ("workers", name)

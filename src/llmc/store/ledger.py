@@ -12,6 +12,7 @@ from llmc.core.lifecycle.events import Event, SessionReady, TaskGiven, WorkMerge
 from llmc.core.lifecycle.policy import Policy
 from llmc.core.lifecycle.table import Decision, decide
 from llmc.core.tasks.changes import TaskChange
+from llmc.core.tasks.delegation import DelegationBounds
 from llmc.core.tasks.ending import end_of_task
 from llmc.core.tasks.task import Standing, Task, TaskView, number_of, require_free, title_of, view_of
 from llmc.errors import LlmcError
@@ -133,6 +134,9 @@ class Ledger(Value):
     def add_tasks(self, make: Callable[[int], Sequence[Task]], at: float) -> list[Task]:
         """All of them or none. `make` is told the number that the first of them gets."""
         return self.tasks.add_numbered(make, at=at, above=_highest(self.load()))
+
+    def delegate(self, task: Task, bounds: DelegationBounds) -> Task:
+        return self.tasks.delegate(task, bounds, at=task.created_at_unix, above=_highest(self.load()))
 
     def change_tasks(self, task_ids: Iterable[str], change: Callable[[TaskView], TaskChange], at: float) -> None:
         """All of them or none, and nobody gives one of them to a worker meanwhile."""

@@ -42,6 +42,13 @@ TABLES = (
             worker TEXT, task TEXT, number INTEGER, message TEXT, commit_sha TEXT, base_sha TEXT, at_unix REAL,
             outcome TEXT, PRIMARY KEY (worker, task, number))""",
     ),
+    (
+        "ALTER TABLE tasks ADD COLUMN parent TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE tasks ADD COLUMN asked_by TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE tasks ADD COLUMN request TEXT NOT NULL DEFAULT ''",
+        "CREATE UNIQUE INDEX tasks_by_request ON tasks (asked_by, request) WHERE request != ''",
+        "CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent != ''",
+    ),
 )
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from llmc.core.tasks.changes import TaskChange
+from llmc.core.tasks.delegation import DelegationBounds, same_request
 from llmc.core.tasks.ending import TaskEnd
 from llmc.core.tasks.task import Standing, Task, number_of
 from llmc.errors import LlmcError
@@ -26,6 +27,8 @@ _LISTS = frozenset(("after", "touches"))
 _SELECT = f"SELECT number, {', '.join(_COLUMNS)} FROM tasks"
 _OPEN = ("queued", "held", "failed")
 _WITHOUT_TEXT = _SELECT.replace(" text,", " '',").replace(" more ", " '' ")
+_BY_REQUEST = f"{_SELECT} WHERE asked_by = ? AND request = ?"
+_DELEGATED = "SELECT count(*) FROM tasks WHERE asked_by = ? AND parent = ?"
 _FIRST = f"{_WITHOUT_TEXT} WHERE standing = ? AND given_to = '' ORDER BY priority DESC, number LIMIT ?"
 SHOWN_IN_STATUS = 100
 """Tasks that `llmc status` knows by name; more of them are only counted."""
@@ -131,6 +134,25 @@ class TaskStore:
         self._tell()
         return added
 
+    def delegate(self, task: Task, bounds: DelegationBounds, *, at: float, above: int = 0) -> Task:
+        """The task with its id, once for each name of a request: asked again, the one that was made first.
+
+        Raises where its worker has delegated as much as it may.
+        """
+        with self.database.writing() as connection:
+            known = connection.execute(_BY_REQUEST, (task.asked_by, task.request)).fetchone() if task.request else None
+            if known is not None:
+                return same_request(_from_row(known), task)
+            if task.asked_by:
+                open_only = "" if task.parent else f"AND standing IN {_OPEN}"
+                count = connection.execute(f"{_DELEGATED} {open_only}", (task.asked_by, task.parent)).fetchone()[0]
+                bounds.check(depth=_depth(connection, task.parent), count=count)
+            _next_number(connection, above)
+            number = connection.execute(_insert("tasks", _COLUMNS), _to_row(task)).lastrowid
+            _note(connection, number, TaskEvent(at, "added", detail=task.title, data={"asked_by": task.asked_by}))
+        self._tell()
+        return replace(task, id=f"t{number}")
+
     def take_over(self, tasks: Iterable[Task], at: float) -> list[str]:
         """Those of these that are not there, under the ids that they have."""
         taken = []
@@ -222,6 +244,17 @@ class TaskStore:
         with disk_errors(self._mark):
             make_own_directory(str(self._mark.parent))
             write_atomically(self._mark, json.dumps(document))
+
+
+def _depth(connection: sqlite3.Connection, parent: str) -> int:
+    """Of a task that is delegated for this one: how many before it were delegated themselves, and it."""
+    depth, seen = 1, {""}
+    while parent not in seen:
+        seen.add(parent)
+        row = connection.execute("SELECT parent, asked_by FROM tasks WHERE number = ?", (number_of(parent),)).fetchone()
+        parent, asked_by = row if row is not None else ("", "")
+        depth += bool(asked_by)
+    return depth
 
 
 def _told(row: tuple[Any, ...]) -> dict[str, Json]:

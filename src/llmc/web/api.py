@@ -11,13 +11,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from llmc.commands.shared.beside import beside
+from llmc.commands.shared.fields import Given, read_body, read_query
 from llmc.commands.shared.own_process import Answered
 from llmc.web.answers import JsonAnswer
 from llmc.web.calls import CALLS, Call
-from llmc.web.fields import Given, read_body, read_query
 from llmc.web.guard import NO_SECRET, has_secret
 from llmc.web.openapi import openapi
-from llmc.web.state import WebState, beside
+from llmc.web.state import WebState
 from llmc.web.stream import stream
 
 PREFIX = "/api/v1"

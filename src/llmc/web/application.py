@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from types import MappingProxyType
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -19,20 +20,25 @@ from llmc.web.addresses import Addresses
 from llmc.web.answers import JsonAnswer
 from llmc.web.api import PREFIX, api_routes
 from llmc.web.guard import Guard
+from llmc.web.guests import guest_routes, guests_of
 from llmc.web.login_routes import login_routes
 from llmc.web.pages import page_routes
 from llmc.web.state import WebState
 from llmc.web.terminal_socket import terminal
 from llmc.web.terminals import LiveTerminals
 
+NOBODY: Mapping[str, str] = MappingProxyType({})
 FIRST_BOARD_SECS = 10.0
 
 
-def make_application(state: WebState, addresses: Addresses) -> Starlette:
+def make_application(state: WebState, addresses: Addresses, homes: Mapping[str, str] = NOBODY) -> Starlette:
+    """`homes`: modules of other faces that are served as well, by their address."""
+    guests = guests_of(homes, state)
     routes = [
         *login_routes(addresses),
         *api_routes(),
         WebSocketRoute(f"{PREFIX}/workers/{{worker}}/terminal", terminal),
+        *guest_routes(guests),
         *page_routes(),
     ]
     app = Starlette(
@@ -46,6 +52,7 @@ def make_application(state: WebState, addresses: Addresses) -> Starlette:
     )
     app.state.web = state
     app.state.terminals = LiveTerminals(state.site)
+    app.state.guests = guests
     return app
 
 
@@ -53,7 +60,8 @@ def make_application(state: WebState, addresses: Addresses) -> Starlette:
 async def _alive(app: Starlette) -> AsyncIterator[None]:
     """The board and the terminals are followed for as long as the server runs."""
     state: WebState = app.state.web
-    tasks = [asyncio.create_task(state.live.run()), asyncio.create_task(app.state.terminals.run())]
+    running = (state.live.run(), app.state.terminals.run(), *(each.run() for each in app.state.guests.values()))
+    tasks = [asyncio.create_task(each) for each in running]
     until = asyncio.get_running_loop().time() + FIRST_BOARD_SECS
     while state.live.feed.board is None and state.live.problem is None and asyncio.get_running_loop().time() < until:
         await asyncio.sleep(0.02)

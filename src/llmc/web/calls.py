@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from llmc.commands.shared.fields import CommandWords, Field, Given
 from llmc.values import Value
-from llmc.web.fields import Field, Given
-
-
-class CommandWords(Value):
-    """Of a command, without `--json`."""
-
-    argv: tuple[str, ...]
-    stdin: str = ""
 
 
 class Call(Value):

@@ -84,7 +84,7 @@ def _foreground(app: App, site: Site, args: Namespace, place: object) -> Result:
             try:
                 state = WebState(site, site.config.web, Logins(record.token, kept.key), read_only=args.read_only)
                 addresses = addresses_of(place.scheme, place.host, port, site.config.web.hosts)
-                application = make_application(state, addresses)
+                application = make_application(state, addresses, args.guests)
                 _announce(app, args, record, is_local=place.is_local)
                 serve(application, state, bound, place)
             except KeyboardInterrupt:

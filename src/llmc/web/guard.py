@@ -22,6 +22,8 @@ from llmc.web.state import WebState, Who
 MOST_BODY_BYTES = 1 << 20
 BODY_WITHIN_SECS = 30.0
 LOOKS = frozenset(("GET", "HEAD"))
+READS_BY_POST = ("/mcp",)
+"""What changes something is not offered there by a server that only shows."""
 OPEN = ("/login", "/manifest.webmanifest", "/favicon.ico")
 SECRET_HEADER = "x-llmc-secret"
 POLICY = (
@@ -122,7 +124,7 @@ class Guard:
     def _change_refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         """For whatever may change something."""
         logs_in = scope["path"] == "/login"
-        if self._state.read_only and not logs_in:
+        if self._state.read_only and not logs_in and scope["path"] not in READS_BY_POST:
             return READ_ONLY
         if not logs_in and not has_secret(self._state, scope, headers):
             return NO_SECRET
@@ -235,7 +237,7 @@ def _answer(refusal: Refusal) -> JSONResponse:
 
 
 def _wants_page(scope: Scope) -> bool:
-    return scope["method"] in LOOKS and not scope["path"].startswith("/api/")
+    return scope["method"] in LOOKS and not scope["path"].startswith(("/api/", *READS_BY_POST))
 
 
 def _cookies(lines: Iterable[str], name: str) -> Iterable[str]:

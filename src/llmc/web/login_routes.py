@@ -6,9 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from llmc.commands.shared.fields import Field, read_body
 from llmc.web.addresses import Addresses
 from llmc.web.answers import JsonAnswer
-from llmc.web.fields import Field, read_body
 from llmc.web.logins import LASTS_SECS
 from llmc.web.state import WebState
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from llmc import __version__
+from llmc.commands.shared.fields import SCHEMAS, Field
 from llmc.web.calls import Call
-from llmc.web.fields import SCHEMAS, Field
 
 REFUSALS = {
     "400": "the body, or the usage, is invalid",

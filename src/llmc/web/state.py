@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from threading import Thread
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from llmc.commands.shared.beside import beside
 from llmc.commands.shared.live_board import LiveBoard
 from llmc.commands.shared.own_process import Answered, ask_llmc
 from llmc.commands.status import status_document
@@ -21,8 +21,6 @@ from llmc.web.logins import Logins
 
 if TYPE_CHECKING:
     from typing import Any
-
-T = TypeVar("T")
 
 MOST_COMMANDS = 16
 """At once; whoever comes later waits."""
@@ -80,29 +78,3 @@ class WebState:
         """A line of `ROOT/logs/web.log`: who has done what. Never what was typed or sent."""
         entry = {"at_unix": time.time(), "address": who.address, "session": who.session, "action": action, **facts}
         self._log.append("web", entry)
-
-
-async def beside(action: Callable[[], T]) -> T:
-    """The action in a thread of its own, which ends with the process: a server that is told to end does so at once."""
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[T] = loop.create_future()
-
-    def tell(result: T | None, failure: BaseException | None) -> None:
-        if answer.cancelled():
-            return
-        if failure is not None:
-            answer.set_exception(failure)
-        else:
-            answer.set_result(result)  # type: ignore[arg-type]
-
-    def run() -> None:
-        result, failure = None, None
-        try:
-            result = action()
-        except BaseException as raised:
-            failure = raised
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(tell, result, failure)
-
-    Thread(target=run, daemon=True).start()
-    return await answer

@@ -11,9 +11,10 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from llmc.commands.shared.beside import beside
 from llmc.errors import LlmcError
 from llmc.tmux.from_afar import press_key, type_bytes
-from llmc.web.state import WebState, Who, beside
+from llmc.web.state import WebState, Who
 from llmc.web.terminals import LiveTerminals, Viewer, WatchedScreen
 
 SECRET_WITHIN_SECS = 10.0

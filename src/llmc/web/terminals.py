@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
+from llmc.commands.shared.beside import beside
 from llmc.core.screen.frames import TerminalFrame, difference, whole
 from llmc.errors import LlmcError
 from llmc.host.watch import open_watch
@@ -19,7 +20,7 @@ from llmc.observe.live_screens import MOST_SCROLLED, look_at_panes
 from llmc.site import Site
 from llmc.tmux.from_afar import give_size_back, resize
 from llmc.tmux.parsing import Pane
-from llmc.web.state import Who, beside
+from llmc.web.state import Who
 
 EVERY_SECS = 0.08
 """As often as a terminal that changes all the time is looked at."""

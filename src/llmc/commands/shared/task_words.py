@@ -62,6 +62,8 @@ def task_data(view: TaskView, usage: Mapping[str, Any] = NOTHING) -> dict[str, A
         "auto_accept": task.auto_accept,
         "wants": {"worker": task.worker or None, "agent": task.agent or None, "machine": task.machine or None},
         "more": task.more or None,
+        "parent": task.parent or None,
+        "asked_by": task.asked_by or None,
         "machine": None,
         "usage": usage.get(task.id),
     }

@@ -84,6 +84,12 @@ class Task(Value):
     """The worker that failed at it, and should not get it again while there are others."""
     retried: int = 0
     """How often LLMC itself has given it again, since a person did."""
+    parent: str = ""
+    """The task that it was delegated for: what it uses is charged to that one."""
+    asked_by: str = ""
+    """The worker whose agent has delegated it; empty where a person has asked."""
+    request: str = ""
+    """What the client called its request: asked again, it is the same task."""
     more: str = ""
     """What is added to the text the next time: what happened before, and a person's further words."""
 

@@ -1,4 +1,4 @@
-"""What a request may say: the fields of its body, each with its type."""
+"""What a request of a face may say: its fields, each with its type, and the command that they become."""
 
 from __future__ import annotations
 
@@ -60,6 +60,13 @@ class Given(Value):
         return [f"{word}={each}" for each in values]
 
 
+class CommandWords(Value):
+    """Of a command, without `--json`."""
+
+    argv: tuple[str, ...]
+    stdin: str = ""
+
+
 def read_body(body: bytes, fields: Sequence[Field]) -> dict[str, Any]:
     """Raises InvalidUsageError for what is no JSON object with these fields."""
     try:
@@ -68,6 +75,11 @@ def read_body(body: bytes, fields: Sequence[Field]) -> dict[str, Any]:
         raise InvalidUsageError("the body is not JSON", "send a JSON object") from None
     if not isinstance(given, dict):
         raise InvalidUsageError("the body is not a JSON object", f"it may have: {_names(fields)}")
+    return read_fields(given, fields)
+
+
+def read_fields(given: Mapping[str, Any], fields: Sequence[Field]) -> dict[str, Any]:
+    """Raises InvalidUsageError for what is no field, of another type, or missing."""
     if unknown := sorted(set(given) - {field.name for field in fields}):
         raise InvalidUsageError(f"there is no field {unknown[0]!r}", f"it may have: {_names(fields)}")
     if missing := [field.name for field in fields if field.needed and given.get(field.name) is None]:

@@ -1,0 +1,1 @@
+"""The tools of LLMC for agents, by the Model Context Protocol."""

@@ -1,0 +1,107 @@
+"""A real CLI as supervisor: it delegates by its tools, waits, reads, comments, and a person accepts what came of it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testing.models.steps import Run, Step, Text, Use
+from testing.real_agents import AgentMachine, AgentRoot, agents, make_empty_root
+from testing.real_agents import agent_machine as agent_machine
+from testing.real_agents import real_agent as real_agent
+from testing.waiting import wait_until
+
+PATIENCE_SECS = 120.0
+ONE = "demo:write one.txt first\ndemo:commit Add the first"
+TWO = "demo:write two.txt second\ndemo:commit Add the second"
+REWORK = "demo:sleep 4\ndemo:write one.txt better\ndemo:commit Say it better"
+
+
+class Coordinator:
+    """The model of the supervisor. It gives up its first wait for the client's own limit, and asks again."""
+
+    def __init__(self, go: Path) -> None:
+        self.go = go
+
+    def __call__(self, prompt: str) -> Sequence[Step]:
+        if "Coordinate" not in prompt:
+            return [Text("Nothing to do.")]
+        return [
+            Use("delegate", {"text": ONE, "worker": "ann", "request_id": "one"}),
+            Use("delegate", {"text": TWO, "worker": "ben", "request_id": "two"}),
+            Run(f"until test -e {shlex.quote(str(self.go))}; do sleep 0.1; done"),
+            Use("wait", {"id": "t2", "secs": 600}),
+            Use("wait", {"id": "t3", "secs": 600}),
+            Use("result", {"id": "t2"}),
+            Use("comment", {"worker": "ann", "path": "one.txt", "line": 1, "text": "Say it better."}),
+            Use("reject", {"worker": "ann", "text": REWORK}),
+            *[Use("wait", {"id": "t2", "secs": 600}) for _ in range(6)],
+            Use("result", {"id": "t2"}),
+            Use("accept", {"worker": "ann"}),
+            Text("Both are ready for you."),
+        ]
+
+
+@agents("claude")
+@pytest.mark.timeout(400)
+@pytest.mark.lesson(58, "whoever supervises waits without a model call, and the number of tasks is bounded by code")
+def test_a_supervisor_delegates_and_a_person_accepts(agent_machine: AgentMachine, tmp_path: Path) -> None:
+    go, root = tmp_path / "go", make_empty_root(agent_machine, tmp_path)
+    root.models.answer_with(Coordinator(go))
+    with (root.root / "config.toml").open("a") as settings:
+        settings.write('\n[agents.claude]\nenv = { MCP_TOOL_TIMEOUT = "1500" }\n')
+        settings.write('\n[agents.demo]\nenv = { LLMC_DEMO_PACE = "0.01" }\n')
+    root.done("add", "boss", "--role", "supervisor", "--agent", agent_machine.agent.name)
+    for name in ("ann", "ben"):
+        root.done("add", name, "--agent", "demo")
+    root.done("up", "--detach")
+    root.done("start", "--worker", "boss", "--prompt", "Coordinate the two files.")
+
+    # Killed in the middle: what it has delegated is there, and is not delegated again.
+    wait_until(lambda: len(_tasks(root)) == 3, PATIENCE_SECS)
+    pane = root.tmux.panes()["llmc-boss"]
+    argv = ["pkill", "-KILL", "--session", str(pane.pid)]
+    assert agent_machine.namespace.run(argv, env=agent_machine.env).ok
+    wait_until(lambda: root.status("boss")["session"] == "crashed", PATIENCE_SECS)
+    go.touch()
+    root.done("restart", "boss", "--resend")
+
+    wait_until(lambda: "Both are ready" in (root.status("boss")["last_words"] or ""), PATIENCE_SECS)
+    told = _told(root)
+    assert any("timed out" in each for each in told), "no wait went across the limit of the client"
+    assert "No such tool" in told[-1], "it may not accept"
+    assert any("better" in each for each in told)
+    tasks = _tasks(root)
+    assert [task["text"] for task in tasks[1:]] == [ONE, TWO], "nothing was delegated twice"
+    assert {task["asked_by"] for task in tasks[1:]} == {"boss"}
+    assert {task["parent"] for task in tasks[1:]} == {"t1"}
+    log = [each["detail"] for each in json.loads(root.done("events", "--json", "--lines", "500"))]
+    assert any("boss (claude-code) asks: comment worker=ann path=one.txt line=1" in words for words in log)
+    assert root.status("ann")["status"] == root.status("ben")["status"] == "needs_review"
+    assert "better" in (Path(root.status("ann")["worktree_path"]) / "one.txt").read_text()
+
+    root.done("review", "ann")
+    root.done("review", "ben")
+    root.done("accept", "ann", "ben")
+    subjects = subprocess.check_output(["git", "log", "--format=%s", "main"], cwd=root.source, text=True)
+    assert subjects.splitlines()[:2] == ["Add the second", "Add the first"]
+
+
+def _told(root: AgentRoot) -> list[str]:
+    """What the tools have answered, as the model was told."""
+    bodies = [request.body for request in root.models.requests if not request.auxiliary]
+    blocks = [block for message in bodies[-1]["messages"] if message["role"] == "user" for block in message["content"]]
+    return [
+        json.dumps(block["content"]) for block in blocks if isinstance(block, dict) and block["type"] == "tool_result"
+    ]
+
+
+def _tasks(root: AgentRoot) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(root.done("task", "list", "--all", "--json"))["tasks"]
+    return found
