@@ -21,6 +21,7 @@ def keep(place: str) -> None:
     kernel.make_private()
     kernel.name_host("hub")
     kernel.mount("tmpfs", f"{place}/disks", "mode=755")
+    kernel.mount("tmpfs", "/run", "mode=755")
     kernel.bind(f"{place}/passwd", "/etc/passwd")
     kernel.ip("link set lo up", "link add hub type bridge", f"addr add {HUB}/24 dev hub", "link set hub up")
     name_process("keeper")
