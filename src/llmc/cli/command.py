@@ -28,6 +28,7 @@ class Command:
         "answers",
         "codes",
         "examples",
+        "hidden",
         "home",
         "looks",
         "name",
@@ -51,10 +52,12 @@ class Command:
         looks: bool = False,
         usual_part: str = "",
         home: str = "",
+        hidden: bool = False,
     ) -> None:
         """`answers`: whether there is something to say as JSON. `about`: what the summary leaves open.
         `codes`: what its exit codes mean, besides those that they always mean. `looks`: it changes nothing in a root
-        that was not named. `home`: the module that runs it, where that is none of `commands/`."""
+        that was not named. `home`: the module that runs it, where that is none of `commands/`. `hidden`: programs type
+        it, and no person."""
         self.name = name
         self.summary = summary
         self.examples = examples
@@ -64,6 +67,7 @@ class Command:
         self.codes = codes
         self.looks = looks
         self.home = home
+        self.hidden = hidden
         self.parts = parts
         """The commands of a group: `llmc pty classify`."""
         self.usual_part = usual_part

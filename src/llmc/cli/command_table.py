@@ -6,6 +6,7 @@ from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, s
 from llmc.cli.command import FAILS, FOLLOW, WORKER, Command, flag, lines, value, word
 from llmc.cli.face_command_table import FACE_COMMANDS
 from llmc.cli.landing_command_table import LANDING_COMMANDS
+from llmc.cli.machine_command_table import MACHINE_COMMANDS
 
 SENDS = (
     "1 undelivered: nothing was sent, or the command was refused",
@@ -79,6 +80,7 @@ COMMANDS = (
             value("--model", "M", some_text, "the model that the agent uses"),
             value("--role-prompt", "P", some_text, "what the agent is told about its role"),
             flag("--exclude-from-pool", text="only gets the tasks that name it: `llmc start --worker NAME`"),
+            value("--machine", "M", some_name, "on this machine, or on one with this label and a free slot"),
         ),
         about="A running daemon brings it up at once, otherwise `llmc up` does.",
     ),
@@ -320,6 +322,15 @@ COMMANDS = (
         codes=SENDS,
     ),
     *LANDING_COMMANDS,
+    Command(
+        "machine",
+        "other machines for workers: ssh hosts, allocations of Slurm, containers",
+        ("llmc machine list", "llmc machine add box --ssh me@box"),
+        about="Without a further word it lists them.",
+        answers=False,
+        parts=lambda: MACHINE_COMMANDS,
+        usual_part="list",
+    ),
     Command(
         "reset",
         "back to idle on the tip of the branch; a backup is kept",
