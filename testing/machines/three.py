@@ -18,6 +18,7 @@ from testing.machines import shim
 from testing.machines.keeper import READY
 from testing.machines.plan import PATH, RUN, Plot, client_settings
 from testing.moved_clock import CLOCK
+from testing.roots import make_repository
 from testing.namespace import PROJECT
 from testing.waiting import wait_until
 from testing.warm_llmc import Errand, begin, run_there
@@ -286,6 +287,24 @@ class Hub(Llmc):
         order = {"llmc": list(words), "env": self.environment(env), "cwd": str(cwd or self.home)}
         done = run_there(self.bed.socket, order, stdin=stdin or b"", timeout=timeout, kill=self.bed.kill)
         return self.bed.checked(said_by(done), f"llmc {' '.join(words)}", check)
+
+
+    def environment(self, changes: Changes = NO_CHANGES) -> dict[str, str]:
+        own = {"PATH": SYSTEM_PATH, "XDG_RUNTIME_DIR": str(self.sockets)}
+        return Llmc.environment(self, {**own, **changes})
+
+    def git(self, *words: str) -> str:
+        """In the user's repository."""
+        return self.bed.run("git", "-C", str(self.repository), *words, env=self.environment()).out.strip()
+
+    @property
+    def repository(self) -> Path:
+        return self.home / "repository"
+
+    def begin(self) -> None:
+        """A repository, and the root for it."""
+        make_repository(self.repository)
+        self.run("init", "--source", str(self.repository), "--target", str(self.root))
 
 
 @contextmanager
