@@ -18,8 +18,8 @@ from testing.machines import shim
 from testing.machines.keeper import READY
 from testing.machines.plan import PATH, RUN, Plot, client_settings
 from testing.moved_clock import CLOCK
-from testing.roots import make_repository
 from testing.namespace import PROJECT
+from testing.roots import make_repository
 from testing.waiting import wait_until
 from testing.warm_llmc import Errand, begin, run_there
 
@@ -287,7 +287,6 @@ class Hub(Llmc):
         order = {"llmc": list(words), "env": self.environment(env), "cwd": str(cwd or self.home)}
         done = run_there(self.bed.socket, order, stdin=stdin or b"", timeout=timeout, kill=self.bed.kill)
         return self.bed.checked(said_by(done), f"llmc {' '.join(words)}", check)
-
 
     def environment(self, changes: Changes = NO_CHANGES) -> dict[str, str]:
         own = {"PATH": SYSTEM_PATH, "XDG_RUNTIME_DIR": str(self.sockets)}

@@ -91,9 +91,7 @@ def moved(value: Any, by: float) -> Any:  # noqa: ANN401 - that is what JSON is
     """With every time in it moved by so many seconds."""
     if isinstance(value, dict):
         return {
-            key: inner + by
-            if key.endswith("_unix") and isinstance(inner, int | float) and inner
-            else moved(inner, by)
+            key: inner + by if key.endswith("_unix") and isinstance(inner, int | float) and inner else moved(inner, by)
             for key, inner in value.items()
         }
     return [moved(inner, by) for inner in value] if isinstance(value, list) else value

@@ -6,6 +6,7 @@ import hashlib
 import os
 import pwd
 
+from llmc.fleet.known import UNREACHABLE
 from llmc.host.files import write_atomically
 from llmc.values import Value
 
@@ -54,6 +55,13 @@ class SshReach(Value):
     @property
     def words(self) -> str:
         return f"ssh {self.host}"
+
+    @property
+    def keeps_processes(self) -> bool:
+        return True
+
+    def state_after(self, complaint: str) -> str:
+        return UNREACHABLE
 
     def argv(self, command: str, *, terminal: bool = False) -> list[str]:
         return ["ssh", "-F", self._configuration(), "-tt" if terminal else "-T", "--", self.host, command]
