@@ -1,4 +1,4 @@
-"""An allocation of Slurm as a machine: it is reached by steps beside its own job, which nothing starts a second time."""
+"""An allocation of Slurm as a machine: it is reached by steps beside its own job, and nothing starts it twice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ INTERRUPTS_WITHIN_SECS = 20
 ASKS_WITHIN_SECS = 60.0
 LOOKS_EVERY_SECS = 1.0
 WAITS = ("PENDING", "CONFIGURING", "REQUEUED")
-RUNS = ("RUNNING", "COMPLETING", "SUSPENDED")
 _GONE = ("nvalid job id", "already completing or completed", "Expired or invalid job", "has been cancelled", "REVOKED")
 
 _LOGGED_IN = (
@@ -72,7 +71,8 @@ class SlurmReach(Value):
         return False
 
     def argv(self, command: str, *, terminal: bool = False) -> list[str]:
-        step = ["srun", "--jobid", self.job, "--overlap", "--nodes=1", "--ntasks=1", "--export=NONE", "--quiet"]
+        step = ["srun", "--jobid", self.job, "--overlap", "--nodes=1", "--ntasks=1", "--export=NONE"]
+        step += ["--quiet", "--chdir=/"]
         way = ["--pty"] if terminal else ["-u"]
         return [*step, *way, "/bin/sh", "-c", f'{_LOGGED_IN}; exec /bin/sh -lc "$0"', command]
 
@@ -94,7 +94,7 @@ def submit(site: Site, name: str, flags: str, home: str, program: str) -> str:
     names = {"home": shell_word(home), "program": shell_word(program), "within": INTERRUPTS_WITHIN_SECS}
     script = _SCRIPT.format(logged_in=_LOGGED_IN, **names)
     words = ["sbatch", "--parsable", "--no-requeue", f"--signal=B:USR1@{WARNS_SECS}", f"--job-name=llmc-{name}"]
-    words += ["--nodes=1", "--output=/dev/null", "--export=NONE"]
+    words += ["--nodes=1", "--output=/dev/null", "--export=NONE", "--chdir=/"]
     done = _slurm(site, [*words, *_flags(flags)], script.encode())
     if not done.ok:
         raise LlmcError(f"Slurm takes no such allocation: {_complaint(done)}", "try the same flags with `sbatch`")
@@ -118,10 +118,8 @@ def wait_until_it_runs(site: Site, job: str, say: Callable[[str], None]) -> None
         if now.state == "RUNNING":
             return
         if now.state not in WAITS:
-            why = f": {now.why}" if now.why not in ("", "None") else ""
-            raise LlmcError(
-                f"the allocation has ended before it began ({now.state.lower()}{why})", "`sacct` may say why"
-            )
+            why = f"{now.state.lower()}, {now.why}" if now.why not in ("", "None") else now.state.lower()
+            raise LlmcError(f"the allocation ended before it began: {why}", "`sacct` may say more")
         words = f"job {job} waits for its turn: {now.why}"
         if words != told:
             say(words)
