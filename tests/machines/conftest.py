@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from testing.machines.three import Machines, NoMachinesError, three_machines
+from testing.machines.three import Hub, Machines, NoMachinesError, three_machines
 
 REQUIRED = os.environ.get("LLMC_REQUIRE_MACHINES") == "1"
 
@@ -21,6 +22,14 @@ def _all_machines() -> Iterator[Machines]:
         if REQUIRED:
             pytest.fail(f"{why} (LLMC_REQUIRE_MACHINES=1)")
         pytest.skip(str(why))
+
+
+@pytest.fixture
+def hub(machines: Machines, tmp_path: Path) -> Iterator[Hub]:
+    """With a repository and a root for it."""
+    with Hub(tmp_path / "home", tmp_path / "root", bed=machines) as hub:
+        hub.begin()
+        yield hub
 
 
 @pytest.fixture

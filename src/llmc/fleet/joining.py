@@ -23,6 +23,7 @@ from llmc.values import Value
 
 LOOKS_WITHIN_SECS = 40.0
 MAKES_WITHIN_SECS = 1800.0
+FULL_BELOW_KB = 1024
 TMUX_MINIMUM = (3, 2)
 MARK = "llmc-probe"
 _PROBE = r"""
@@ -123,11 +124,27 @@ def make_there(site: Site, machine: Machine, say: Callable[[str], None]) -> str:
         init = f"{llmc} init --source {shell_word(member.source)} --target {root} --branch {branch} --json"
         _must(site, machine, f"test -e {root}/config.toml || {init}")
         return join(site, machine)
-    except BaseException:
+    except BaseException as failed:
+        forget_pushed(site.git, machine, site.root.path, branch)
+        is_full = isinstance(failed, LlmcError) and _is_full(site, machine)
         if not had:
             with suppress(LlmcError):
                 over(site, machine.reach, f"rm -rf -- {home}")
+        if is_full:
+            what = f"{machine.name} has no space left on the disk of {member.home}"
+            raise LlmcError(what, "free some, or name another directory with --home") from failed
         raise
+
+
+def _is_full(site: Site, machine: Machine) -> bool:
+    """Git does not always say so."""
+    try:
+        free = over(
+            site, machine.reach, f"df -Pk {shell_word(machine.member.home)} | awk 'NR == 2 {{ print $4 }}'"
+        ).text
+        return int(free.split()[-1]) < FULL_BELOW_KB
+    except (LlmcError, ValueError, IndexError):
+        return False
 
 
 def join(site: Site, machine: Machine) -> str:
