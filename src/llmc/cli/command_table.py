@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import SUPPRESS
+
 from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text
 from llmc.cli.command import FAILS, FOLLOW, WORKER, Command, flag, lines, value, word
 from llmc.cli.face_command_table import FACE_COMMANDS
@@ -187,6 +189,7 @@ COMMANDS = (
             value("--template", "NAME", some_name, "the task is ROOT/templates/NAME.md"),
             value("--set", "K=V", some_text, "fill in {K} of the template", action="append", default=[]),
             flag("--queue", text="where nobody is free, queue it as `llmc task add` does"),
+            word("--request", help=SUPPRESS),
             flag("--wait", text="wait until the worker needs you or has finished"),
         ),
         about="Without a text your editor opens (VISUAL, EDITOR). The answer is a receipt: delivered, queued, "

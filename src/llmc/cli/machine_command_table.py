@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from llmc.cli.arguments import some_lines, some_name, some_path, some_text
-from llmc.cli.command import Command, flag, value, word
+from llmc.cli.arguments import some_lines, some_name, some_path, some_text, some_tree
+from llmc.cli.command import WORKER, Command, flag, value, word
 
 MACHINE = value("name", "MACHINE", some_name, "the machine's name")
 MACHINE_COMMANDS = (
@@ -73,4 +73,30 @@ REMOTE_COMMANDS = (
         ),
         hidden=True,
     ),
+    Command(
+        "remote-propose",
+        "typed by a hub: what would land",
+        ("llmc remote-propose adam --tip SHA",),
+        (
+            WORKER,
+            value("--tip", "SHA", some_name, "where the branch is", required=True),
+            value("--message", "M", some_text, "the commit's message"),
+            value("--tree", "SHA", some_tree, "only this very tree"),
+            flag("--changed", text="even if the work has changed since its review"),
+            flag("--check", text="run the checks, too"),
+        ),
+        hidden=True,
+    ),
+    Command(
+        "remote-landed",
+        "typed by a hub: it has landed; the message is read from standard input",
+        ("llmc remote-landed adam --sha SHA",),
+        (
+            WORKER,
+            value("--sha", "SHA", some_name, "the commit", required=True),
+            flag("--reviewed", text="just this work was reviewed"),
+        ),
+        hidden=True,
+    ),
+    Command("remote-wait", "typed by a hub: wait for a worker", ("llmc remote-wait adam",), (WORKER,), hidden=True),
 )

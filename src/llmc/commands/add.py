@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import newest_tip
+from llmc.commands.shared.elsewhere import place_elsewhere
 from llmc.commands.shared.result import Result
 from llmc.core.names import check_worker_name
 from llmc.daemon.process import running_daemon
@@ -22,6 +23,11 @@ from llmc.store.terminals import Terminals
 def run(app: App, args: Namespace) -> Result:
     check_worker_name(args.name)
     site = app.site()
+    _refuse_elsewhere(site, args.name)
+    if args.machine is not None:
+        from llmc.commands.shared.add_elsewhere import add_elsewhere
+
+        return add_elsewhere(site, args)
     agent = site.config.worker(args.name).agent if args.agent is None else args.agent
     site.agent_named(agent)
     with site.lock_of(args.name), site.git.operation:
@@ -33,6 +39,12 @@ def run(app: App, args: Namespace) -> Result:
         then += f"; its worktree is set up first: `llmc logs {worker.name} --setup --follow` shows it"
     data = {"name": worker.name, "branch": worker.branch, "worktree_path": worker.worktree_path, "agent": agent}
     return Result(f"added {worker.name} ({agent}) in {worker.worktree_path}; {then}{_note(site, worker)}", data)
+
+
+def _refuse_elsewhere(site: Site, name: str) -> None:
+    there = place_elsewhere(site, name)
+    if there is not None:
+        raise LlmcError(f"there is a worker named {name} on {there.machine}", "choose another name")
 
 
 def _refuse_taken(site: Site, name: str) -> None:

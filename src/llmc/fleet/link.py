@@ -12,8 +12,9 @@ from typing import Any
 
 from llmc import __version__
 from llmc.errors import LlmcError
-from llmc.fleet.reach import UnreachableError, shell_word
+from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine
+from llmc.fleet.remote_words import command_there
 from llmc.fleet.wire import GREETING, MOST_BANNER_LINES, PROTOCOL, decode_line, encode_line
 from llmc.git.runner import clean_environment
 from llmc.host.piped import PipedProgram
@@ -42,9 +43,8 @@ class Link:
 
     def __init__(self, machine: Machine, heard: Callable[[dict[str, Any]], None] = lambda said: None) -> None:
         member = machine.member
-        command = f"LLMC_ROOT={shell_word(member.root)} exec {shell_word(member.program)} remote-serve"
         self.machine = machine
-        self._program = PipedProgram(machine.reach.argv(command), clean_environment(os.environ))
+        self._program = PipedProgram(machine.reach.argv(command_there(machine, ["remote-serve"])), clean_environment(os.environ))
         self._lines = self._program.lines(GREETS_WITHIN_SECS)
         self._heard = heard
         self._asked: dict[int, _Question] = {}

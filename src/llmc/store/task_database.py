@@ -42,6 +42,13 @@ TABLES = (
             worker TEXT, task TEXT, number INTEGER, message TEXT, commit_sha TEXT, base_sha TEXT, at_unix REAL,
             outcome TEXT, PRIMARY KEY (worker, task, number))""",
     ),
+    (
+        "ALTER TABLE tasks ADD COLUMN given_on TEXT DEFAULT ''",
+        "ALTER TABLE tasks ADD COLUMN request TEXT DEFAULT ''",
+        """CREATE TABLE landings_there (
+            machine TEXT, worker TEXT, task TEXT, sha TEXT, head TEXT, message TEXT, reviewed INTEGER,
+            PRIMARY KEY (machine, worker))""",
+    ),
 )
 
 
