@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from llmc import __version__
 from llmc.config.edit import value_at, with_table, with_value, without_table
 from llmc.config.load import decode
 from llmc.core.names import check_worker_name
 from llmc.errors import LlmcError
-from llmc.fleet.reach import Reach, UnreachableError, shell_word
+from llmc.fleet.reach import Reach, UnreachableError, announced, shell_word, without_banner
 from llmc.fleet.registry import Machine, Member
 from llmc.fleet.transport import bare_copy_command, forget_pushed, push_branch
 from llmc.git.runner import MINIMUM, clean_environment
@@ -74,9 +75,10 @@ def over(site: Site, reach: Reach, command: str, stdin: bytes = b"", within: flo
     """Runs a command of the shell there. Raises UnreachableError when it does not end."""
     env = clean_environment(site.host.environ())
     try:
-        return site.host.run(reach.argv(command), env=env, stdin=stdin, timeout=within)
+        done = site.host.run(reach.argv(announced(command)), env=env, stdin=stdin, timeout=within)
     except ProgramHungError as hung:
         raise UnreachableError(f"{reach.words} did not answer within {within:.0f} s", "is it there?") from hung
+    return replace(done, out=without_banner(done.out))
 
 
 def probe(site: Site, reach: Reach, program: str) -> Probe:

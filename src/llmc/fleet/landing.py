@@ -72,7 +72,13 @@ def _try_to_land(
     if machine.options.checks == "hub":
         _check(site, worker, made)
     landing = LandingThere(
-        machine.name, worker, _task_at(site, machine.name, worker), made, offer["head"], offer["message"], offer["reviewed"]
+        machine.name,
+        worker,
+        _task_at(site, machine.name, worker),
+        made,
+        offer["head"],
+        offer["message"],
+        offer["reviewed"],
     )
     _write_down_and_land(site, machine, landing, tip)
     with suppress(LlmcError):  # it has landed: whoever fetches next learns of that
@@ -192,7 +198,9 @@ def _told_or_why(site: Site, calls: Calls, machine: Machine, landing: LandingThe
     words = ["remote-landed", landing.worker, "--sha", landing.sha, "--json"]
     words += ["--reviewed"] if landing.reviewed else []
     try:
-        send_branch(site, machine, fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch))
+        send_branch(
+            site, machine, fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
+        )
         request = f"landed.{landing.sha}.{landing.worker}"
         answer = calls.do(machine.name, *words, stdin=landing.message, request=request, repeatable=True)
     except (UnreachableError, UnknownOutcomeError) as silent:
@@ -204,9 +212,7 @@ def _told_or_why(site: Site, calls: Calls, machine: Machine, landing: LandingThe
     return [f"{landing.worker} has gone on meanwhile and is not idle"] if kept else []
 
 
-def _accepted(
-    site: Site, machine: Machine, landing: LandingThere, after: LandingNotes, more: list[str]
-) -> Accepted:
+def _accepted(site: Site, machine: Machine, landing: LandingThere, after: LandingNotes, more: list[str]) -> Accepted:
     from dataclasses import asdict
 
     branch, worker = site.config.repo.branch, landing.worker
@@ -215,4 +221,6 @@ def _accepted(
     first = f"{worker}: accepted as {landing.sha[:12]} on {branch}: {first_line(landing.message)}"
     told = {"worker": worker, "commit": landing.sha, "branch": branch, "message": landing.message}
     told |= {"reviewed": landing.reviewed, "machine": machine.name}
-    return Accepted(landing.sha, "\n".join([first, *(f"note: {each}" for each in (*notes, *more))]), {**told, **asdict(after)})
+    return Accepted(
+        landing.sha, "\n".join([first, *(f"note: {each}" for each in (*notes, *more))]), {**told, **asdict(after)}
+    )

@@ -14,6 +14,7 @@ from llmc.fleet.known import UNREACHABLE
 from llmc.values import Value
 
 _SHELL_WITH_C = re.compile(r"-[a-z]*c")
+BEGINS = "llmc-begins-here"
 _INTERACTIVE = ("kubectl", "docker", "podman", "nerdctl")
 
 
@@ -97,6 +98,16 @@ def reach_of(options: MachineOptions, private: str, job: str = "") -> Reach:
 
         return SlurmReach(options.slurm, job)
     raise LlmcError("the settings do not say how the machine is reached", "set ssh, slurm or command in [machines]")
+
+
+def announced(command: str) -> str:
+    """A login shell may print whatever it likes before: what the command says begins after a line of ours."""
+    return f"printf '\\n%s\\n' {BEGINS}; {command}"
+
+
+def without_banner(out: bytes) -> bytes:
+    _, begun, said = out.partition(f"\n{BEGINS}\n".encode())
+    return said if begun else out
 
 
 def shell_word(path: str) -> str:
