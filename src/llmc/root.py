@@ -67,6 +67,12 @@ class Root:
         """Held by whoever runs the merge train."""
         self.checks = self.inside("run", "checks")
         """What is known of each scratch worktree, and of the checks of each worker's work."""
+        self.machines = self.inside("machines.json")
+        """The machines of this root, where it is a hub."""
+        self.known_machines = self.inside("run", "machines")
+        """What was last heard of each of them."""
+        self.switchboard = self.inside("run", "machines.sock")
+        """Where the daemon takes what others have to say to machines."""
         self.tmux_configuration = self.inside("run", "tmux.conf")
         self.tmux_turns = self.inside("run", "tmux.lock")
         self.tmux_socket = f"llmc-{zlib.crc32(self.path.encode('utf-8', 'surrogateescape')):08x}"

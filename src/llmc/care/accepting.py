@@ -36,7 +36,7 @@ def accept_work(site: Site, name: str, wanted: MergeWork) -> Accepted:
     merged, reviewed, branch = settled.merged.sha, settled.merged.reviewed, site.config.repo.branch
     args = ("show", "--no-patch", "--no-show-signature", "--format=%B", merged)
     landed = settled.merged.message or site.git.text(site.root.path, *args)
-    after = landing_notes(site, worker, left_out, merged)
+    after = landing_notes(site, left_out, merged)
     notes = after.told(site.config.repo.source) + ([] if reviewed else [_unseen(worker)])
     notes += [] if settled.refusal is None else [f"it is merged, but the clean-up failed: {settled.refusal.what}"]
     first = f"{name}: accepted as {merged[:12]} on {branch}: {first_line(landed)}"

@@ -39,7 +39,7 @@ class LandingNotes(Value):
         return notes
 
 
-def landing_notes(site: Site, worker: Worker, left_out: tuple[str, ...], sha: str) -> LandingNotes:
+def landing_notes(site: Site, left_out: tuple[str, ...], sha: str) -> LandingNotes:
     repo = site.config.repo
     notes = (repo.validate, _hooks(site), left_out)
     return LandingNotes(*notes, *pushed(site, sha))

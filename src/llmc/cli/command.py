@@ -29,6 +29,7 @@ class Command:
         "codes",
         "examples",
         "guests",
+        "hidden",
         "home",
         "looks",
         "name",
@@ -53,11 +54,13 @@ class Command:
         usual_part: str = "",
         home: str = "",
         guests: dict[str, str] | None = None,
+        hidden: bool = False,
     ) -> None:
         """`answers`: whether there is something to say as JSON. `about`: what the summary leaves open.
         `codes`: what its exit codes mean, besides those that they always mean. `looks`: it changes nothing in a root
         that was not named. `home`: the module that runs it, where that is none of `commands/`.
-        `guests`: modules of other faces that it serves as well, by their address."""
+        `guests`: modules of other faces that it serves as well, by their address. `hidden`: programs type it, and no
+        person."""
         self.name = name
         self.summary = summary
         self.examples = examples
@@ -68,6 +71,7 @@ class Command:
         self.looks = looks
         self.home = home
         self.guests = guests
+        self.hidden = hidden
         self.parts = parts
         """The commands of a group: `llmc pty classify`."""
         self.usual_part = usual_part

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from argparse import SUPPRESS
+
 from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text
 from llmc.cli.command import FAILS, FOLLOW, WORKER, Command, flag, lines, value, word
 from llmc.cli.face_command_table import FACE_COMMANDS
 from llmc.cli.landing_command_table import LANDING_COMMANDS
+from llmc.cli.machine_command_table import MACHINE_COMMANDS
 from llmc.cli.usage_command_table import USAGE_COMMANDS
 
 SENDS = (
@@ -86,6 +89,7 @@ COMMANDS = (
                 choices=("off", "bwrap"),
                 help="bwrap: in a fence that hides your keys and your checkout (default: sandbox.mode of the settings)",
             ),
+            value("--machine", "M", some_name, "on this machine, or on one with this label and a free slot"),
         ),
         about="A running daemon brings it up at once, otherwise `llmc up` does.",
     ),
@@ -192,6 +196,7 @@ COMMANDS = (
             value("--template", "NAME", some_name, "the task is ROOT/templates/NAME.md"),
             value("--set", "K=V", some_text, "fill in {K} of the template", action="append", default=[]),
             flag("--queue", text="where nobody is free, queue it as `llmc task add` does"),
+            word("--request", help=SUPPRESS),
             flag("--wait", text="wait until the worker needs you or has finished"),
         ),
         about="Without a text your editor opens (VISUAL, EDITOR). The answer is a receipt: delivered, queued, "
@@ -328,6 +333,15 @@ COMMANDS = (
     ),
     *LANDING_COMMANDS,
     *USAGE_COMMANDS,
+    Command(
+        "machine",
+        "other machines for workers: ssh hosts, allocations of Slurm, containers",
+        ("llmc machine list", "llmc machine add box --ssh me@box"),
+        about="Without a further word it lists them.",
+        answers=False,
+        parts=lambda: MACHINE_COMMANDS,
+        usual_part="list",
+    ),
     Command(
         "reset",
         "back to idle on the tip of the branch; a backup is kept",

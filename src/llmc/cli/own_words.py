@@ -5,6 +5,14 @@ from __future__ import annotations
 QUOTE_OTHERS = frozenset(("events", "logs", "peek", "review"))
 """Commands whose answer is not in LLMC's words."""
 
+ROUTED = frozenset(
+    (
+        *("message", "answer", "peek", "explain", "logs", "events", "comment", "rebase", "review", "reject", "undo"),
+        *("interrupt", "restart", "reset", "nuke"),
+    )
+)
+"""Commands that are handed on where their workers are on other machines."""
+
 
 def given_root(argv: list[str]) -> str | None:
     """Of words that the parser may have refused."""

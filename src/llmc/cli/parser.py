@@ -9,6 +9,7 @@ from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatt
 from llmc import __version__
 from llmc.cli.arguments import goes_on, some_path
 from llmc.cli.command_table import COMMANDS
+from llmc.cli.machine_command_table import REMOTE_COMMANDS
 from llmc.host import terminal_columns
 
 TYPE_CHECKING = False
@@ -196,14 +197,15 @@ def make_parser(prog: str = "llmc") -> ArgumentParser:
         help="the LLMC root (else LLMC_ROOT, the one around you, that of the repository around you, ~/llmc)",
     )
     parser.add_argument("--version", action="version", version=f"llmc {__version__}", help="show the version")
-    _list_commands(parser, COMMANDS)
+    _list_commands(parser, (*COMMANDS, *REMOTE_COMMANDS))
     return parser
 
 
 def _list_commands(parser: Parser, commands: Iterable[Command], group: str = "") -> None:
     verbs = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=CommandParser)
     for command in commands:
-        verbs.add_parser(command.name, help=command.summary, command=command, group=group)
+        told = {} if command.hidden else {"help": command.summary}
+        verbs.add_parser(command.name, command=command, group=group, **told)
 
 
 def _indented(lines: tuple[str, ...]) -> str:

@@ -11,6 +11,9 @@ from llmc.cli.parser import make_parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from llmc.app import App
     from llmc.commands.shared.result import Result
 
 NAMES = ("llmc", "conductor")
@@ -88,10 +91,21 @@ def _result(args: Namespace) -> Result:
 
         require_meant_root(app)
     try:
-        result: Result = module.run(app, args)
+        result: Result = _routed(app, args, module.run) or module.run(app, args)
     finally:
         console.done()
     return result
+
+
+def _routed(app: App, args: Namespace, here: Callable[[App, Namespace], Result]) -> Result | None:
+    """Of commands about workers, those whose workers are on other machines."""
+    from llmc.cli.own_words import ROUTED
+
+    if args.verb not in ROUTED:
+        return None
+    from llmc.commands.shared.routing import routed
+
+    return routed(app, args, here)
 
 
 def _changes_something(args: Namespace) -> bool:

@@ -9,6 +9,7 @@ from llmc.app import App
 from llmc.care.accepting import accept_work
 from llmc.care.acting import acting_for
 from llmc.care.up_to_date import bring_all_up_to_date
+from llmc.commands.shared.elsewhere import place_elsewhere
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.which_workers import reviewed_or_named
 from llmc.core.delivery.texts import check_text
@@ -27,11 +28,13 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     if args.message is not None:
         check_text(args.message)
-    names = _waiting(site, args) if args.all else [reviewed_or_named(site, each) for each in _named_once(args)]
+    names = _waiting(site, args) if args.all else [_meant(site, each) for each in _named_once(args)]
     if len(names) > 1 and (args.message is not None or args.tree is not None):
         what = "message cannot be that of several commits" if args.tree is None else "tree cannot be that of several"
         raise InvalidUsageError(f"one {what}", "accept them one by one")
     wanted = MergeWork(args.message, args.changed, args.tree)
+    if any(place_elsewhere(site, name) is not None for name in names):
+        return _accept_elsewhere(app, site, args, names, wanted)
     if args.dry_run:
         return _foresee(site, names[0], wanted) if len(names) == 1 else _foresee_all(site, names, wanted)
     if args.queue or len(names) > 1:
@@ -46,6 +49,19 @@ def run(app: App, args: Namespace) -> Result:
         return result  # a daemon lets the others follow the branch by itself
     notes = [f"note: {note}" for note in bring_all_up_to_date(site)]
     return replace(result, text="\n".join([result.text, *notes]))
+
+
+def _meant(site: Site, name: str | None) -> str:
+    wanted = site.ledger.load().last_reviewed_worker if name is None else name
+    is_elsewhere = wanted is not None and place_elsewhere(site, wanted) is not None
+    return wanted if wanted is not None and is_elsewhere else reviewed_or_named(site, name)
+
+
+def _accept_elsewhere(app: App, site: Site, args: Namespace, names: list[str], wanted: MergeWork) -> Result:
+    """One after the other, those of other machines too. What is refused keeps nothing else from being accepted."""
+    from llmc.commands.shared.accept_elsewhere import accept_each
+
+    return accept_each(app, site, names, wanted, lambda name: _accept(site, name, wanted), looks_only=args.dry_run)
 
 
 def _named_once(args: Namespace) -> list[str | None]:

@@ -7,6 +7,7 @@ from argparse import Namespace
 from llmc.agents.base import Agent
 from llmc.app import App
 from llmc.care.acting import newest_tip
+from llmc.commands.shared.elsewhere import place_elsewhere
 from llmc.commands.shared.result import Result
 from llmc.config.sections import SUPERVISOR
 from llmc.core.names import check_worker_name
@@ -26,6 +27,11 @@ from llmc.store.terminals import Terminals
 def run(app: App, args: Namespace) -> Result:
     check_worker_name(args.name)
     site = app.site()
+    _refuse_elsewhere(site, args.name)
+    if args.machine is not None:
+        from llmc.commands.shared.add_elsewhere import add_elsewhere
+
+        return add_elsewhere(site, args)
     agent = site.config.worker(args.name).agent if args.agent is None else args.agent
     _require_fit(site.agent_named(agent), args.role)
     fenced = (args.sandbox or site.config.worker(args.name).sandbox) == "bwrap"
@@ -48,6 +54,12 @@ def _require_fit(agent: Agent, role: str | None) -> None:
             f"{agent.name} cannot be a supervisor: LLMC cannot give it tools",
             "claude, codex, gemini and opencode can: name one of them with --agent",
         )
+
+
+def _refuse_elsewhere(site: Site, name: str) -> None:
+    there = place_elsewhere(site, name)
+    if there is not None:
+        raise LlmcError(f"there is a worker named {name} on {there.machine}", "choose another name")
 
 
 def _refuse_taken(site: Site, name: str) -> None:

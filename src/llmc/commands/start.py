@@ -6,17 +6,21 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip, wait_until_settled
-from llmc.care.giving import DaySpentError, NotGivenError, task_event
+from llmc.care.giving import DaySpentError, NotGivenError, prompt_of, task_event
+from llmc.commands.shared.elsewhere import place_elsewhere, start_elsewhere
 from llmc.commands.shared.money import require_money
 from llmc.commands.shared.receipts import came_of, receipt_of, receipt_result
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import task_text
 from llmc.core.tasks.changes import new_task
 from llmc.core.tasks.pool import how_to_free, next_free
+from llmc.core.tasks.task import Standing
 from llmc.errors import IllegalEventError, InvalidUsageError, LlmcError
 from llmc.model import Outcome, Worker
 from llmc.perform.steps import Settled, decide_and_run
 from llmc.site import Site
+from llmc.store.ledger import holders_of
+from llmc.store.tasks import TaskEvent
 
 
 class NobodyIsFreeError(LlmcError):
@@ -28,6 +32,11 @@ def run(app: App, args: Namespace) -> Result:
         hint = "nobody knows when a queued task begins: `llmc task show ID` tells how it stands"
         raise InvalidUsageError("--wait and --queue exclude each other", hint)
     site = app.site()
+    if args.request is not None:
+        return _asked_by_hub(app, site, args)
+    there = place_elsewhere(site, args.worker)
+    if there is not None and not args.queue:
+        return start_elsewhere(app, site, args, there)
     if not args.queue:
         require_money(site)
         _require_somebody(site, args.worker)
@@ -47,6 +56,37 @@ def run(app: App, args: Namespace) -> Result:
         worker = wait_until_settled(site, name)
         return Result(f"{result.text}\n{came_of(worker)}", result.data)
     return result
+
+
+def _asked_by_hub(app: App, site: Site, args: Namespace) -> Result:
+    """Under the hub's name for it: who was cut short and is asked again makes nothing twice."""
+    tasks = site.ledger.tasks
+    task = tasks.of_request(args.request)
+    if task is None:
+        text = task_text(app.environ, site.root.inside("templates"), args, args.prompt, args.prompt_file)
+        (task,) = site.ledger.add_tasks(
+            lambda first: [new_task(text, site.now(), worker=args.worker, request=args.request)], site.now()
+        )
+    try:
+        with acting_for(site, args.worker) as worker:
+            if worker.task == task.id:
+                return _has_it(worker)
+            event = task_event(site, worker, prompt_of(task), task.id, by_name=True)
+            settled = decide_and_run(site, args.worker, event, newest_tip(site))
+        receipt = receipt_of(settled)
+    except LlmcError as refused:
+        holder = holders_of(site.ledger.load()).get(task.id)
+        if holder is not None:
+            return _has_it(holder)
+        tasks.change(task.id, TaskEvent(site.now(), "cancelled", detail=refused.what), standing=Standing.CANCELLED)
+        raise
+    return receipt_result(receipt, args.worker, task=task.id)
+
+
+def _has_it(worker: Worker) -> Result:
+    """The daemon here, or whoever was cut short, has given it already."""
+    data = {"outcome": Outcome.QUEUED.value, "proof": "none", "worker": worker.name, "task": worker.task}
+    return Result(f"{worker.name} has it", data)
 
 
 def _require_somebody(site: Site, worker: str | None) -> None:

@@ -64,6 +64,8 @@ def status_document(root: Root) -> dict[str, Any]:
     now = time.time()
     usage = read_usage(root.usage_mark)
     conflicts = _conflicts(read_radar(root.radar_file), now)
+    tasks = read_tasks(root.tasks_mark)
+    requests = {each["id"]: each.get("request") for each in tasks.get("given", ())}
     workers = [
         _worker(worker, live, _fused(worker, reported.get(name), seen.get(name, {}), now), now)
         for name, worker in state["workers"].items()
@@ -76,6 +78,8 @@ def status_document(root: Root) -> dict[str, Any]:
         worker["checks"] = _checks(worker, checks.get(worker["name"], {}), pid is not None)
         worker["usage"] = _usage(worker, usage)
         worker["troubles"] = _troubles(worker, patrol)
+        worker["request"] = requests.get(worker["task"]) or None
+    machines = _with_machines(root, workers, now, heeded=pid is not None)
     return {
         "schema": 1,
         "root": root.path,
@@ -86,21 +90,33 @@ def status_document(root: Root) -> dict[str, Any]:
         "patrol": {key: patrol.get(key) for key in ("last_run_unix", "took_secs", "repaired", "counts", "runs")},
         "landings": [_landing(each) for each in read_landings(root.landings, root.landing_lock)],
         "train": read_train(root.train_mark),
-        "machines": [],  # every worker runs on this one
+        "machines": machines,
         "workers": workers,
-        **_tasks(read_tasks(root.tasks_mark), workers),
+        **_tasks(tasks, workers),
     }
+
+
+def _with_machines(root: Root, workers: list[dict[str, Any]], now: float, *, heeded: bool) -> list[dict[str, Any]]:
+    """What is known of other machines; their workers join those that run here."""
+    if not os.path.exists(root.machines):
+        return []
+    from llmc.fleet.known import machines_told, read_known, workers_told
+
+    known = read_known(root)
+    workers += workers_told(known, {worker["name"] for worker in workers}, now, heeded=heeded)
+    return machines_told(known, now, heeded=heeded)
 
 
 def _tasks(known: dict[str, Any], workers: list[dict[str, Any]]) -> dict[str, Any]:
     """Those that no worker has: the first of them by name, and how many there are of each kind."""
     held = {worker["task"] for worker in workers}
-    adrift = [_adrift(each) for each in known.get("given", ()) if each["id"] not in held]
+    given = [each for each in known.get("given", ()) if each["id"] not in held]
+    adrift = [_away(each) if each.get("machine") else _adrift(each) for each in given]
     waiting = [_task(each) for each in known.get("open", ()) if each["id"] not in held]
     counts = {key: known.get("counts", {}).get(key, 0) for key in TASK_KINDS}
     for each in [*known.get("given", ()), *known.get("open", ())]:
         counts[each["state"]] -= each["id"] in held or bool(each["given_to"])
-    counts["failed"] += len(adrift)
+    counts["failed"] += sum(each["state"] == "failed" for each in adrift)
     return {"tasks": [*waiting, *adrift], "task_counts": counts}
 
 
@@ -111,6 +127,12 @@ def _task(known: dict[str, Any]) -> dict[str, Any]:
 def _adrift(known: dict[str, Any]) -> dict[str, Any]:
     why = f"{known['given_to']} had it, and its record names it no longer"
     return {**_task(known), "state": "failed", "reason": why}
+
+
+def _away(known: dict[str, Any]) -> dict[str, Any]:
+    """Its machine has not told yet that a worker there has it."""
+    why = f"is given to {known['given_to']} on {known['machine']}"
+    return {**_task(known), "state": "assigned", "reason": why}
 
 
 def _landing(found: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +157,7 @@ def _worker(worker: dict[str, Any], live: set[str] | None, attention: Assessment
     shown["status"] = _status_of(worker["work"], session, worker.get("start_dialog") or "")
     shown["task"] = worker.get("task") or None
     shown["last_words"] = worker.get("last_words") or None
-    shown["machine"] = None  # what nobody knows yet is there all the same for scripts
+    shown["machine"] = shown["request"] = None  # there all the same for scripts
     shown["attention"] = _attention(attention, session, now)
     return shown
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from llmc.config.sandbox_section import MODE as SANDBOX_MODE
 from llmc.config.mcp_settings import KINDS, USUAL_KINDS
+from llmc.config.sandbox_section import MODE as SANDBOX_MODE
 from llmc.config.value_types import FILES, PLACE, VARIABLES, WORKER_VARIABLES, string, words
 from llmc.core.lifecycle.policy import AGENT, AUTONOMY
 from llmc.core.names import is_branch_name

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from llmc.config.budget_settings import BudgetSettings
-from llmc.config.sandbox_section import Sandbox
+from llmc.config.machine_settings import MachineOptions
 from llmc.config.mcp_settings import McpSettings
+from llmc.config.sandbox_section import Sandbox
 from llmc.config.sections import (
     AgentOptions,
     BackupSettings,
@@ -45,7 +46,9 @@ SINGLE_TABLES: Mapping[str, type[Any]] = MappingProxyType(
         "log": Log,
     }
 )
-NAMED_TABLES: Mapping[str, type[Any]] = MappingProxyType({"workers": WorkerOptions, "agents": AgentOptions})
+NAMED_TABLES: Mapping[str, type[Any]] = MappingProxyType(
+    {"workers": WorkerOptions, "agents": AgentOptions, "machines": MachineOptions}
+)
 """Tables that hold a table per name: `[workers.adam]`."""
 
 
@@ -82,6 +85,7 @@ class Config(Value):
     log: Log
     workers: Mapping[str, WorkerOptions]
     agents: Mapping[str, AgentOptions]
+    machines: Mapping[str, MachineOptions] = field(default_factory=lambda: MappingProxyType({}))
 
     def worker(self, name: str) -> WorkerSettings:
         """Any name is answered: a worker without a table of its own lives by the defaults."""

@@ -138,10 +138,12 @@ def set_worker_table(
 ) -> None:
     """Writes `[workers.NAME]`. What is not given stays as it was."""
     given: dict[str, object] = {"agent": agent, "model": model, "role_prompt": role_prompt, "role": role}
-    given["excluded_from_pool"] = excluded or None
-    given["sandbox"] = sandbox
-    values = {option: value for option, value in given.items() if value is not None}
-    key = ("workers", name)
+    given |= {"excluded_from_pool": excluded or None, "sandbox": sandbox}
+    set_table(path, ("workers", name), {option: value for option, value in given.items() if value is not None})
+
+
+def set_table(path: Path | str, key: tuple[str, str], values: Mapping[str, object]) -> None:
+    """Writes the table of that name. What is not given stays as it was."""
 
     def edit(old: str) -> str:
         raw = decode(old, str(path))
@@ -153,11 +155,15 @@ def set_worker_table(
 
 
 def remove_worker_table(path: Path | str, name: str) -> None:
-    """Takes `[workers.NAME]` out of the file, if it is there."""
+    remove_table(path, ("workers", name))
+
+
+def remove_table(path: Path | str, key: tuple[str, str]) -> None:
+    """Takes the table out of the file, if it is there."""
 
     def edit(old: str) -> str:
         decode(old, str(path))
-        return without_table(old, ("workers", name))
+        return without_table(old, key)
 
     _change(path, edit)
 

@@ -181,6 +181,11 @@ def read_landings(path: str, lock: str) -> list[dict[str, Any]]:
     return found if isinstance(found, list) else []  # the doctor tells
 
 
+def read_object(path: str) -> dict[str, Any]:
+    """What a file of ours holds; empty when there is none."""
+    return _object_in(path)
+
+
 def read_statuses(directory: str) -> dict[str, dict[str, Any]]:
     """What is known of each terminal, workers' included; empty for one that nobody has looked at yet."""
     try:

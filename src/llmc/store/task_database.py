@@ -45,9 +45,14 @@ TABLES = (
     (
         "ALTER TABLE tasks ADD COLUMN parent TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE tasks ADD COLUMN asked_by TEXT NOT NULL DEFAULT ''",
-        "ALTER TABLE tasks ADD COLUMN request TEXT NOT NULL DEFAULT ''",
-        "CREATE UNIQUE INDEX tasks_by_request ON tasks (asked_by, request) WHERE request != ''",
+        "ALTER TABLE tasks ADD COLUMN request_id TEXT NOT NULL DEFAULT ''",
+        "CREATE UNIQUE INDEX tasks_by_request ON tasks (asked_by, request_id) WHERE request_id != ''",
         "CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent != ''",
+        "ALTER TABLE tasks ADD COLUMN given_on TEXT DEFAULT ''",
+        "ALTER TABLE tasks ADD COLUMN request TEXT DEFAULT ''",
+        """CREATE TABLE landings_there (
+            machine TEXT, worker TEXT, task TEXT, sha TEXT, head TEXT, message TEXT, reviewed INTEGER,
+            PRIMARY KEY (machine, worker))""",
     ),
 )
 

@@ -27,7 +27,7 @@ _LISTS = frozenset(("after", "touches"))
 _SELECT = f"SELECT number, {', '.join(_COLUMNS)} FROM tasks"
 _OPEN = ("queued", "held", "failed")
 _WITHOUT_TEXT = _SELECT.replace(" text,", " '',").replace(" more ", " '' ")
-_BY_REQUEST = f"{_SELECT} WHERE asked_by = ? AND request = ?"
+_BY_REQUEST = f"{_SELECT} WHERE asked_by = ? AND request_id = ?"
 _DELEGATED = "SELECT count(*) FROM tasks WHERE asked_by = ? AND parent = ?"
 _FIRST = f"{_WITHOUT_TEXT} WHERE standing = ? AND given_to = '' ORDER BY priority DESC, number LIMIT ?"
 SHOWN_IN_STATUS = 100
@@ -140,7 +140,11 @@ class TaskStore:
         Raises where its worker has delegated as much as it may.
         """
         with self.database.writing() as connection:
-            known = connection.execute(_BY_REQUEST, (task.asked_by, task.request)).fetchone() if task.request else None
+            known = (
+                connection.execute(_BY_REQUEST, (task.asked_by, task.request_id)).fetchone()
+                if task.request_id
+                else None
+            )
             if known is not None:
                 return same_request(_from_row(known), task)
             if task.asked_by:
@@ -193,6 +197,37 @@ class TaskStore:
         with self.database.writing() as connection:
             _note(connection, number_of(task_id), event)
 
+    def of_request(self, request: str) -> Task | None:
+        """The attempt that a hub has asked for under this name."""
+        return next(iter(self._select("WHERE request = ?", request)), None)
+
+    def placed_on(self, machine: str) -> list[Task]:
+        """Those whose present attempt is at a worker of that machine."""
+        return self._select("WHERE given_on = ? AND given_to != ''", machine)
+
+    def place(self, task_id: str, worker: str, machine: str, request: str, at: float) -> bool:
+        """Sets it apart for that worker, whose machine is asked next. False when somebody else was quicker."""
+        with self.database.writing() as connection:
+            placed = connection.execute(
+                "UPDATE tasks SET given_to = ?, given_on = ?, request = ?, reason = ''"
+                " WHERE number = ? AND given_to = '' AND standing = 'queued'",
+                (worker, machine, request, number_of(task_id)),
+            ).rowcount
+            if placed:
+                _note(connection, number_of(task_id), TaskEvent(at, "placed", worker, f"on {machine}"))
+        self._tell()
+        return bool(placed)
+
+    def unplace(self, task_id: str, request: str, why: str, at: float) -> None:
+        """The machine has not taken it, and will not under this name."""
+        with self.database.writing() as connection:
+            if connection.execute(
+                "UPDATE tasks SET given_to = '', given_on = '', request = '' WHERE number = ? AND request = ?",
+                (number_of(task_id), request),
+            ).rowcount:
+                _note(connection, number_of(task_id), TaskEvent(at, "not taken", "", why))
+        self._tell()
+
     def began(self, task_id: str, worker: str, at: float) -> None:
         """The worker's record names the task now."""
         with self.database.writing() as connection:
@@ -211,7 +246,8 @@ class TaskStore:
         """
         with self.database.writing() as connection:
             told = connection.execute(
-                "UPDATE tasks SET attempts = attempts + (given_to = ''), given_to = '', standing = ?, reason = ?,"
+                "UPDATE tasks SET attempts = attempts + (given_to = ''), given_to = '', given_on = '', request = '',"
+                " standing = ?, reason = ?,"
                 " failure = ?, landed_sha = ?, avoid = ? WHERE number = ?"
                 " AND NOT (given_to = '' AND standing = ? AND avoid = ? AND landed_sha IS ?)",
                 (
@@ -260,6 +296,7 @@ def _depth(connection: sqlite3.Connection, parent: str) -> int:
 def _told(row: tuple[Any, ...]) -> dict[str, Json]:
     task = _from_row(row)
     shown = {"id": task.id, "title": task.title, "state": task.standing.value, "given_to": task.given_to}
+    shown |= {"machine": task.given_on, "request": task.request}
     return {**shown, "priority": task.priority, "after": list(task.after), "reason": task.reason}
 
 

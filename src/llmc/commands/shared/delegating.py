@@ -26,7 +26,7 @@ def delegate(site: Site, asked_by: str, text: str, wishes: Mapping[str, Any], re
     given: dict[str, Any] = {name: wishes[name] for name in ("worker", "agent", "priority") if wishes.get(name)}
     after = tuple(dict.fromkeys(wishes.get("after") or ()))
     parent = site.worker(asked_by).task if asked_by else ""
-    whose: dict[str, Any] = {"asked_by": asked_by, "parent": parent, "request": request}
+    whose: dict[str, Any] = {"asked_by": asked_by, "parent": parent, "request_id": request}
     settings = site.config.mcp
     bounds = DelegationBounds(settings.max_depth, settings.max_tasks)
     return site.ledger.delegate(new_task(text, site.now(), title=title, after=after, **given, **whose), bounds)

@@ -44,6 +44,8 @@ class LiveBoard:
         self.feed = BoardFeed(urandom(4).hex())
         self.problem: LlmcError | None = None
         """Why the board cannot be read now; the last one that could is kept."""
+        self.document: dict[str, Any] = {}
+        """Of `llmc status --json`, as it was read last."""
         self._events = EventLog(root.event_log)
         self._last_event = 0
         self._watch = open_watch()
@@ -106,13 +108,13 @@ class LiveBoard:
 
     def _read(self) -> Change | None:
         try:
-            board = board_of(status_document(self.root))
-            events = self._logged()
+            document = status_document(self.root)
+            board, events = board_of(document), self._logged()
         except (LlmcError, OSError, ValueError) as broken:
             known = broken if isinstance(broken, LlmcError) else LlmcError(str(broken), "`llmc doctor` says more")
             self.problem = known
             return None
-        self.problem = None
+        self.problem, self.document = None, document
         return self.feed.take(board, events)
 
     def _logged(self) -> list[dict[str, Any]]:
@@ -139,7 +141,7 @@ class LiveBoard:
         root = self.root
         self._add(root.path, STATE_FILES)
         self._watch.add(root.path, LOG, frozenset(LOG_FILES))
-        for path in (root.run, root.inside("run", "attention"), root.checks):
+        for path in (root.run, root.inside("run", "attention"), root.checks, root.known_machines):
             self._add(path, frozenset())
 
     def _follow_terminals(self) -> None:

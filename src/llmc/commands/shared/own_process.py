@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from llmc.fleet.words import complaint_in
 from llmc.host.base import Host
 from llmc.root import Root
 from llmc.values import Value
@@ -54,15 +55,6 @@ def ask_llmc(
     done = host.run(own_command(root, *words), cwd=root.path, env=env, stdin=entered, timeout=within)
     error, hint = complaint_in(done.err.decode("utf-8", "replace")) if done.code else ("", "")
     return Answered(done.code, _document(done.text) if "--json" in words else None, done.text, error, hint)
-
-
-def complaint_in(text: str) -> tuple[str, str]:
-    """What happened and what to do now, of what a command wrote to standard error."""
-    before, _, hint = text.partition("\nhint: ")
-    words = before if before else text
-    return words[
-        words.find("error: ") + len("error: ") :
-    ].strip() if "error: " in words else words.strip(), hint.strip()
 
 
 def _document(text: str) -> Any:  # noqa: ANN401 - that is what JSON is

@@ -32,6 +32,8 @@ LABELS = {
 def worker_actions(worker: dict[str, Any], *, in_train: bool) -> list[Action]:
     """In the order in which a person would want them."""
     session, work, asked = worker["session"], worker["work"], worker.get("asked")
+    if worker.get("unheard_secs") is not None:
+        return _named({"explain": True})  # whatever it does, nobody can tell it anything
     is_up = session == "up"
     in_review = work == "needs_review"
     offered = {

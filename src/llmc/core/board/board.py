@@ -6,7 +6,7 @@ Made of the document of `llmc status --json`. Light on imports: `llmc status` dr
 from __future__ import annotations
 
 from llmc.core.board.actions import task_actions, worker_actions
-from llmc.core.display import one_line
+from llmc.core.display import age, one_line
 from llmc.core.lifecycle.signal_words import reason
 
 TYPE_CHECKING = False
@@ -136,6 +136,8 @@ def _needs_person(worker: dict[str, Any]) -> bool:
 def _status_words(worker: dict[str, Any]) -> str:
     """With what it hides: the work of one that is offline, why one stands still."""
     status, work, blocked = str(worker["status"]), worker["work"], worker.get("blocked")
+    if worker.get("unheard_secs") is not None:
+        return f"{status} {age(worker['unheard_secs'])} ({work})"
     if worker["session"] == "starting" and status != "needs_input":
         status = "starting"
     hidden = f" ({work})" if worker["status"] == "offline" and work != "idle" else ""

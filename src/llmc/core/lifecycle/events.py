@@ -72,6 +72,8 @@ class AcceptAsked(UserCommand):
     """Only this very tree, by the first digits of its name."""
     unattended: bool = False
     """Nobody asks: it may land by itself, if its checks pass."""
+    landed: str = ""
+    """It has landed already, as this commit: the hub of this machine has said so."""
 
 
 class RebaseAsked(UserCommand):

@@ -33,7 +33,7 @@ def same_request(known: Task, wanted: Task) -> Task:
     """The task that this request has made before."""
     if known.text != wanted.text:
         raise DelegationRefusedError(
-            f"the request {wanted.request!r} has made {known.id} already, of another text",
+            f"the request {wanted.request_id!r} has made {known.id} already, of another text",
             "give every task a request_id of its own",
         )
     return known

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from llmc.core.display import some
 from llmc.core.tasks.pool import is_free
-from llmc.core.tasks.task import Standing, Task, is_adrift
+from llmc.core.tasks.task import Standing, Task
 from llmc.core.tasks.touches import first_meeting
 from llmc.model import Session, Work, Worker
 from llmc.values import Value
@@ -239,7 +239,7 @@ def flights_of(
 
 def waits(task: Task, named: Collection[str]) -> bool:
     """Whether it is for the queue to give out. `named`: the tasks that workers' records name."""
-    return task.standing is Standing.QUEUED and task.id not in named and not is_adrift(task)
+    return task.standing is Standing.QUEUED and task.id not in named and not task.given_to
 
 
 def find_cycle(after: Mapping[str, Sequence[str]]) -> list[str]:

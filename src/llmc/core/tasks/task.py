@@ -88,10 +88,14 @@ class Task(Value):
     """The task that it was delegated for: what it uses is charged to that one."""
     asked_by: str = ""
     """The worker whose agent has delegated it; empty where a person has asked."""
-    request: str = ""
+    request_id: str = ""
     """What the client called its request: asked again, it is the same task."""
     more: str = ""
     """What is added to the text the next time: what happened before, and a person's further words."""
+    given_on: str = ""
+    """The machine of the worker that it was given to; empty where that is this one."""
+    request: str = ""
+    """What hub and machine call this attempt, so that it is made once however often it is asked for."""
 
 
 class TaskView(Value):
@@ -117,6 +121,8 @@ def view_of(task: Task, holder: Worker | None, *, in_train: bool = False) -> Tas
         landing = holder.work is Work.NEEDS_REVIEW and (in_train or awaits(holder, MergeWork))
         state = TaskState.LANDING if landing else _BY_WORK.get(holder.work, TaskState.ASSIGNED)
         return TaskView(task, state, holder.name, holder.evidence.detail)
+    if task.given_on and task.given_to:
+        return TaskView(task, TaskState.ASSIGNED, task.given_to, f"is given to {task.given_to} on {task.given_on}")
     if is_adrift(task):
         return TaskView(task, TaskState.FAILED, "", f"{task.given_to} had it, and its record names it no longer")
     return TaskView(task, TaskState(task.standing.value), "", task.reason)
@@ -124,14 +130,14 @@ def view_of(task: Task, holder: Worker | None, *, in_train: bool = False) -> Tas
 
 def is_adrift(task: Task) -> bool:
     """Whether it was given to a worker and nobody said what came of it; for tasks that no worker's record names."""
-    return bool(task.given_to) and task.standing in (Standing.QUEUED, Standing.HELD)
+    return bool(task.given_to) and not task.given_on and task.standing in (Standing.QUEUED, Standing.HELD)
 
 
 def require_free(task: Task, named: Collection[str]) -> None:
     """`named`: the tasks that workers' records name."""
     if task.id in named:
         raise IllegalEventError(f"a worker has {task.id} already", f"`llmc task show {task.id}` tells who")
-    if task.standing is not Standing.QUEUED or is_adrift(task):
+    if task.standing is not Standing.QUEUED or task.given_to:
         raise IllegalEventError(
             f"{task.id} does not wait for a worker: it is {view_of(task, None).state.value}",
             f"`llmc task show {task.id}` tells why; `llmc task retry {task.id}` queues it again",

@@ -86,7 +86,8 @@ def work_rejected(worker: Worker, event: ev.WorkRejected, policy: Policy) -> Mov
 
 def accept_asked(worker: Worker, event: ev.AcceptAsked, policy: Policy) -> Move:
     require_free(worker)
-    return Move(with_steps(worker, MergeWork(event.message, event.changed, event.tree, event.unattended)))
+    wanted = MergeWork(event.message, event.changed, event.tree, event.unattended, event.landed)
+    return Move(with_steps(worker, wanted))
 
 
 def rebase_asked(worker: Worker, event: ev.RebaseAsked, policy: Policy) -> Move:

@@ -1,0 +1,102 @@
+"""The commands of `llmc machine`, and those that a hub types on its machines, for `command_table`."""
+
+from __future__ import annotations
+
+from llmc.cli.arguments import some_lines, some_name, some_path, some_text, some_tree
+from llmc.cli.command import WORKER, Command, flag, value, word
+
+MACHINE = value("name", "MACHINE", some_name, "the machine's name")
+MACHINE_COMMANDS = (
+    Command(
+        "add",
+        "make another machine one of this root",
+        (
+            "llmc machine add box --ssh me@box --labels gpu --slots 8",
+            'llmc machine add big --slurm "--partition=cpu --cpus-per-task=8 --time=8:00:00"',
+            'llmc machine add pod --command "kubectl exec -i pod-1 --"',
+        ),
+        (
+            MACHINE,
+            value("--ssh", "HOST", some_text, "a host as ssh knows it"),
+            value("--slurm", "FLAGS", some_text, "an allocation of Slurm, by flags of sbatch"),
+            value("--command", "PREFIX", some_text, "any program that runs what is put behind it over there"),
+            value("--labels", "A,B", some_text, "what tasks may ask for", action="append", default=[]),
+            value("--slots", "N", some_lines, "how many tasks at the same time (default 4)"),
+            value("--program", "P", some_path, "the llmc over there (default: the one on its PATH)"),
+            value("--home", "DIR", some_path, "the directory there for LLMC (default: in its home)", dest="place"),
+            flag("--install", text="install this llmc there where it has none"),
+        ),
+        about="Checks tmux, git and llmc there, then makes a copy of your branch and a root of its own. Its workers are "
+        "looked after by its own daemon, whether or not this one is there. It needs no credentials of yours.",
+    ),
+    Command(
+        "list",
+        "the machines: labels, slots, load, and how old what is known is",
+        ("llmc machine list", "llmc machine list --json"),
+        looks=True,
+    ),
+    Command("check", "look closely whether a machine works", ("llmc machine check box",), (MACHINE,)),
+    Command(
+        "lost",
+        "give a machine up: its tasks go to others",
+        ("llmc machine lost box",),
+        (MACHINE, flag("--yes", "-y", text="do not ask")),
+        about="Only for one that will not come back soon: LLMC never decides that by itself. If it does come back, "
+        "its agents are stopped and what they made is kept as backups here.",
+    ),
+    Command(
+        "remove",
+        "take a machine out; only when no worker is left there",
+        ("llmc machine remove box",),
+        (MACHINE, flag("--yes", "-y", text="do not ask")),
+    ),
+)
+
+REMOTE_COMMANDS = (
+    Command(
+        "remote-serve",
+        "what a hub talks to on a machine",
+        ("llmc remote-serve",),
+        answers=False,
+        looks=True,
+        hidden=True,
+        home="llmc.cli.remote_serve",
+    ),
+    Command(
+        "remote-join",
+        "typed by a hub: this root is its machine",
+        ("llmc remote-join --hub ID --name box --epoch 1",),
+        (
+            word("--hub", required=True, help="the hub's own name"),
+            value("--name", "NAME", some_name, "what the hub calls this machine", required=True),
+            value("--epoch", "N", some_lines, "the hub's count", required=True),
+        ),
+        hidden=True,
+    ),
+    Command(
+        "remote-propose",
+        "typed by a hub: what would land",
+        ("llmc remote-propose adam --tip SHA",),
+        (
+            WORKER,
+            value("--tip", "SHA", some_name, "where the branch is", required=True),
+            value("--message", "M", some_text, "the commit's message"),
+            value("--tree", "SHA", some_tree, "only this very tree"),
+            flag("--changed", text="even if the work has changed since its review"),
+            flag("--check", text="run the checks, too"),
+        ),
+        hidden=True,
+    ),
+    Command(
+        "remote-landed",
+        "typed by a hub: it has landed; the message is read from standard input",
+        ("llmc remote-landed adam --sha SHA",),
+        (
+            WORKER,
+            value("--sha", "SHA", some_name, "the commit", required=True),
+            flag("--reviewed", text="just this work was reviewed"),
+        ),
+        hidden=True,
+    ),
+    Command("remote-wait", "typed by a hub: wait for a worker", ("llmc remote-wait adam",), (WORKER,), hidden=True),
+)

@@ -1,0 +1,53 @@
+"""Keeping what a machine has told, for `fleet.known` to show."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+from typing import Any
+
+from llmc.fleet.known import OK, UNREACHABLE, moved
+from llmc.fleet.registry import Machine
+from llmc.host.files import make_own_directory, write_atomically
+from llmc.root import Root
+from llmc.store.snapshot import read_object
+
+
+def note_heard(root: Root, machine: Machine, said: dict[str, Any]) -> dict[str, Any]:
+    """The machine has answered, with its board where it told that. What is known now."""
+    now = time.time()
+    known = {**_told(root, machine), "state": OK, "why": "", "heard_unix": now}
+    if isinstance(said.get("board"), dict):
+        by = now - float(said.get("now_unix") or now)
+        known |= {"document": moved(said["board"], by), "ahead_secs": -by}
+    return _write(root, machine.name, known)
+
+
+def note_silent(root: Root, machine: Machine, why: str, state: str = UNREACHABLE) -> None:
+    """It cannot be reached: what was known stays, and grows old."""
+    before = _told(root, machine)
+    if (before.get("state"), before.get("why")) != (state, why):
+        _write(root, machine.name, {**before, "state": state, "why": why})
+
+
+def forget_machine(root: Root, name: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(_file(root, name))
+
+
+def _told(root: Root, machine: Machine) -> dict[str, Any]:
+    options = machine.options
+    fixed = {"name": machine.name, "reach": machine.reach.words, "labels": list(options.labels), "slots": options.slots}
+    return {**read_object(_file(root, machine.name)), **fixed}
+
+
+def _write(root: Root, name: str, known: dict[str, Any]) -> dict[str, Any]:
+    make_own_directory(root.known_machines)
+    write_atomically(_file(root, name), json.dumps(known))
+    return known
+
+
+def _file(root: Root, name: str) -> str:
+    return os.path.join(root.known_machines, f"{name}.json")

@@ -1,0 +1,99 @@
+"""Tasks of the hub at workers of machines. The hub's task is set apart first, the machine asked then, under one name
+for each attempt: whatever is cut in between, the same attempt is asked for again, and it is made once."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from llmc.care.giving import NotGivenError, prompt_of
+from llmc.core.tasks.ending import TaskEnd
+from llmc.core.tasks.task import Failure, Standing, Task
+from llmc.errors import IllegalEventError
+from llmc.fleet.branches import send_branch
+from llmc.fleet.calls import Calls, UnknownOutcomeError
+from llmc.fleet.reach import UnreachableError
+from llmc.fleet.registry import Machine
+from llmc.fleet.wire import Answer
+from llmc.fleet.words import complaint_in
+from llmc.site import Site
+
+_OVER = {"failed": Standing.FAILED, "cancelled": Standing.FAILED}
+
+
+def place(site: Site, calls: Calls, task_id: str, worker: str, machine: Machine) -> Answer:
+    """Gives the task to the worker there. Raises NotGivenError when the machine has refused it, and it waits again.
+
+    Raises UnreachableError or UnknownOutcomeError when nobody knows: then it stays set apart for that worker.
+    """
+    task = site.ledger.tasks.task(task_id)
+    request = f"{task.id}.{task.attempts + 1}.{uuid4().hex[:12]}"
+    if not site.ledger.tasks.place(task.id, worker, machine.name, request, site.now()):
+        raise IllegalEventError(f"{task.id} does not wait for a worker any more", f"`llmc task show {task.id}`")
+    return go_on_placing(site, calls, site.ledger.tasks.task(task.id), machine)
+
+
+def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine) -> Answer:
+    """What the machine says of the attempt, whether it hears of it for the first time or not."""
+    send_branch(site, machine)
+    words = ("start", "--worker", task.given_to, "--request", task.request, "--json", "-")
+    answer = calls.do(machine.name, *words, stdin=prompt_of(task), request=task.request, repeatable=True)
+    if answer.data is None and answer.code != 0:
+        what, hint = complaint_in(answer.err)
+        site.ledger.tasks.unplace(task.id, task.request, what, site.now())
+        raise NotGivenError(what, hint)
+    if not is_begun(task):
+        site.ledger.tasks.began(task.id, task.given_to, site.now())
+    return answer
+
+
+def is_begun(task: Task) -> bool:
+    """Whether the machine was heard to have it."""
+    return bool(task.request) and task.attempts >= int(task.request.split(".")[1])
+
+
+def follow_tasks(site: Site, calls: Calls, machine: Machine, document: dict[str, Any]) -> None:
+    """What became of the hub's tasks there, by what the machine tells now."""
+    placed = site.ledger.tasks.placed_on(machine.name)
+    named = {worker.get("request") for worker in document.get("workers", ())}
+    gone = [task for task in placed if task.request not in named]
+    for task in [task for task in gone if not is_begun(task)]:
+        try:
+            go_on_placing(site, calls, task, machine)
+        except (NotGivenError, UnreachableError, UnknownOutcomeError):
+            continue
+    for task in [task for task in placed if task.request in named and not is_begun(task)]:
+        site.ledger.tasks.began(task.id, task.given_to, site.now())
+    gone = [task for task in gone if is_begun(task)]
+    if gone:
+        _ask_what_became(site, calls, machine, gone)
+
+
+def _ask_what_became(site: Site, calls: Calls, machine: Machine, gone: list[Task]) -> None:
+    """Its worker there names it no longer: it was reset or removed there, or has failed."""
+    answer = calls.look(machine.name, "task", "list", "--all", "--json")
+    if not isinstance(answer.data, list):
+        return
+    told = {each.get("request"): each for each in answer.data}
+    landing = {each.task for each in landings_of(site, machine.name)}
+    for task in gone:
+        there = told.get(task.request)
+        state = there["state"] if there is not None else "failed"
+        if state in _OVER and task.id not in landing:
+            reason = (there or {}).get("reason") or f"{machine.name} knows nothing of it any more"
+            end = TaskEnd(Standing.FAILED, f"{task.given_to} on {machine.name}: {reason}", Failure.RESET)
+            site.ledger.tasks.ended(task.id, task.given_to, end, site.now())
+
+
+def landings_of(site: Site, machine: str) -> list[Any]:
+    from llmc.store.landings_there import LandingsThere
+
+    return list(LandingsThere(site.ledger.tasks.database).all(machine))
+
+
+def free_tasks(site: Site, machine: str) -> list[str]:
+    """The machine is given up: what its workers had waits again. The next attempt has another name."""
+    freed = site.ledger.tasks.placed_on(machine)
+    for task in freed:
+        site.ledger.tasks.unplace(task.id, task.request, f"{machine} was given up as lost", site.now())
+    return [task.id for task in freed]

@@ -1,0 +1,68 @@
+"""Git between hub and machine, over the same reach as everything else. The machine needs no credentials for it."""
+
+from __future__ import annotations
+
+import shlex
+
+from llmc.errors import LlmcError
+from llmc.fleet.reach import BEGINS, announced, shell_word
+from llmc.fleet.registry import Machine
+from llmc.git.failure import GitError
+from llmc.git.own_view import view_of
+from llmc.git.repository import HEADS
+from llmc.git.runner import LONG, Git
+
+_PLAIN = "env GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1"
+"""An agent may have written the settings of its user, and hidden refs by them."""
+
+_PASSED_ON = f'{{ while IFS= read -r line && [ "$line" != {BEGINS} ]; do :; done; exec cat; }}'
+
+
+def machine_ref(name: str, *parts: str) -> str:
+    """Where the hub's clone keeps what it has from the machine, or knows of it."""
+    return "/".join(("refs/llmc/machines", name, *parts))
+
+
+def push_branch(git: Git, machine: Machine, root: str, branch: str, tip: str) -> None:
+    """The branch of the machine's copy of the repository; only the hub moves it. Nothing where it is there already."""
+    known = machine_ref(machine.name, "branch", branch)
+    if git.objects(root, known) == (tip,):
+        return
+    words = ("push", "--quiet", "--no-follow-tags", f"--receive-pack={_PLAIN} git-receive-pack")
+    _over(git, machine, root, *words, _place(machine.member.source), f"+{tip}:{HEADS}{branch}")
+    git.run(root, "update-ref", "--no-deref", known, tip)
+
+
+def forget_pushed(git: Git, machine: Machine, root: str, branch: str) -> None:
+    """Its copy may have been made anew."""
+    git.run(root, "update-ref", "--no-deref", "-d", machine_ref(machine.name, "branch", branch))
+
+
+def fetch(git: Git, machine: Machine, root: str, *refs: str) -> None:
+    """From LLMC's own view of the clone there, which agents cannot configure."""
+    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules")
+    upload = f"--upload-pack={_PLAIN} git-upload-pack --strict"
+    _over(git, machine, root, *words, upload, _place(view_of(machine.member.root)), *refs)
+
+
+def _place(path: str) -> str:
+    return f"machine:{path}"
+
+
+def _over(git: Git, machine: Machine, root: str, *words: str) -> None:
+    """Git hands a host and a command to what it takes for ssh; the host is ours to know."""
+    reach = shlex.join(machine.reach.argv("@"))[: -len("@")]
+    way = f'f() {{ shift; {reach}"{announced("$1")}" | {_PASSED_ON}; }}; f'
+    env = {"GIT_SSH_COMMAND": way, "GIT_SSH_VARIANT": "simple", "GIT_PROTOCOL_FROM_USER": "1"}
+    try:
+        git.run(root, *words, env=env, timeout=LONG)
+    except GitError as failed:
+        raise LlmcError(
+            f"git could not talk to {machine.name}: {failed.words}", f"`llmc machine check {machine.name}` looks closer"
+        ) from failed
+
+
+def bare_copy_command(machine_source: str, branch: str) -> str:
+    """Makes the machine's copy of the repository, empty, where there is none."""
+    place = shell_word(machine_source)
+    return f"test -d {place}/objects || git init --quiet --bare --initial-branch={shlex.quote(branch)} {place}"
