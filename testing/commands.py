@@ -17,13 +17,12 @@ from types import MappingProxyType, TracebackType
 from typing import Self
 
 from testing.roots import GLOBAL_CONFIG
-from testing.warm_llmc import run_warm
+from testing.warm_llmc import can_be_warm, the_warm_llmc
 
 Changes = Mapping[str, str | None]
 NO_CHANGES: Changes = MappingProxyType({})
 PROGRAM = Path(sysconfig.get_path("scripts"), "llmc")
 AT_ONCE = 2
-READ_AT_START = ("LANG", "LC_", "PYTHON", "TZ")
 PATIENCE_SECS = 300.0
 """For a command that hangs; none that tests run takes more than a few seconds."""
 
@@ -66,16 +65,7 @@ class Llmc:
         env: Changes = NO_CHANGES,
     ) -> Said:
         """`llmc WORDS`, to its end. `env` has the variables that differ from the usual ones; None takes one away."""
-        done = subprocess.run(
-            self.command(*words),
-            input=b"" if stdin is None else stdin,
-            capture_output=True,
-            env=self.environment(env),
-            cwd=cwd or self.home,
-            timeout=timeout,
-            check=False,
-        )
-        said = said_by(done)
+        said = self._said(words, b"" if stdin is None else stdin, cwd or self.home, timeout, self.environment(env))
         if check and said.code != 0:
             raise CommandFailedError(f"llmc {' '.join(words)} ended with {said.code}:\n{said.words}")
         return said
@@ -83,13 +73,18 @@ class Llmc:
     def run_all(self, lines: Iterable[Sequence[str]], env: Changes = NO_CHANGES) -> dict[str, Said]:
         """Each of the commands, two at a time, whatever comes of them; by their words."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            begun = {" ".join(words): pool.submit(self._one_of_many, words, env) for words in lines}
+            begun = {" ".join(words): pool.submit(self.run, *words, check=False, env=env) for words in lines}
             return {words: said.result() for words, said in begun.items()}
 
-    def _one_of_many(self, words: Sequence[str], env: Changes) -> Said:
-        if self.prefix or any(name.startswith(READ_AT_START) for name in env):
-            return self.run(*words, check=False, env=env)
-        return said_by(run_warm(words, env=self.environment(env), cwd=self.home, timeout=PATIENCE_SECS))
+    def _said(self, words: Sequence[str], stdin: bytes, cwd: Path, timeout: float, env: Mapping[str, str]) -> Said:
+        """Without the start of Python, where that makes no difference."""
+        if self.prefix or self.program != PROGRAM or not can_be_warm(env):
+            argv = self.command(*words)
+            done = subprocess.run(
+                argv, input=stdin, capture_output=True, env=env, cwd=cwd, timeout=timeout, check=False
+            )
+            return said_by(done)
+        return said_by(the_warm_llmc().run(words, env=env, cwd=cwd, timeout=timeout, stdin=stdin))
 
     def command(self, *words: str) -> list[str]:
         return [*self.prefix, str(self.program), *words]

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from testing.commands import PATIENCE_SECS, PROGRAM, Said
+from testing.commands import PATIENCE_SECS, PROGRAM, Said, said_by
 from testing.terminals import end_servers
 from testing.waiting import wait_until
+from testing.warm_llmc import can_be_warm, the_warm_llmc
 
 SIZE = ("180", "30")
 
@@ -46,15 +47,13 @@ class Desk:
         return said
 
     def try_llmc(self, *words: str) -> Said:
-        done = subprocess.run(
-            [*self.prefix, "env", f"--chdir={self.home}", str(PROGRAM), *words],
-            capture_output=True,
-            text=True,
-            env=self.environment(),
-            timeout=PATIENCE_SECS,
-            check=False,
-        )
-        return Said(done.returncode, done.stdout, done.stderr)
+        env = self.environment()
+        if self.prefix or not can_be_warm(env):
+            argv = [*self.prefix, "env", f"--chdir={self.home}", str(PROGRAM), *words]
+            done = subprocess.run(argv, capture_output=True, env=env, timeout=PATIENCE_SECS, check=False)
+        else:
+            done = the_warm_llmc().run(words, env=env, cwd=self.home, timeout=PATIENCE_SECS)
+        return said_by(done)
 
     def environment(self) -> dict[str, str]:
         env = {**self.env, "HOME": str(self.home), "LANG": "C.UTF-8", "SHELL": "/bin/bash"}

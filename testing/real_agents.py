@@ -27,6 +27,7 @@ from testing.namespace import InsideHost, Namespace, NamespaceError
 from testing.other_clis import OTHER_AGENTS
 from testing.real_clis import AGENTS, RealAgent
 from testing.roots import make_repository
+from testing.warm_llmc import WarmLlmc, warm_llmc
 
 PROJECT = Path(__file__).resolve().parent.parent
 PROGRAMS = (PROJECT / ".agents" / "node_modules" / ".bin", PROJECT / ".agents" / "python" / "bin")
@@ -50,6 +51,8 @@ class AgentMachine:
     namespace: Namespace
     models: ModelServer
     env: Mapping[str, str]
+    warm: WarmLlmc
+    """Inside, too: the real agents leave little of the processor to others."""
 
     @property
     def host(self) -> InsideHost:
@@ -76,9 +79,9 @@ class AgentRoot:
         return Path(self.status()["worktree_path"])
 
     def llmc(self, *words: str, stdin: bytes = b"", timeout: float = 200.0) -> Completed:
-        argv = [str(LLMC), *words]
         env = {**self.machine.env, "LLMC_ROOT": str(self.root)}
-        return self.machine.namespace.run(argv, env=env, cwd=str(self.source), stdin=stdin, timeout=timeout)
+        done = self.machine.warm.run(words, env=env, cwd=self.source, stdin=stdin, timeout=timeout)
+        return Completed(done.returncode, done.stdout, done.stderr)
 
     def done(self, *words: str) -> str:
         """What the command says; the test fails when it fails."""
@@ -179,9 +182,13 @@ def machine_for(agent: RealAgent, programs: Path | None = None) -> Iterator[Agen
     `programs` is where another version of the agent is; the Node that it runs on is that of `make agents`.
     """
     home = Path(os.environ["HOME"])
-    with own_namespace() as namespace, ModelServer.start(namespace.listen()) as models:
+    with (
+        own_namespace() as namespace,
+        ModelServer.start(namespace.listen()) as models,
+        warm_llmc(namespace.entering()) as warm,
+    ):
         agent.prepare(home, models.url)
-        yield AgentMachine(agent, home, namespace, models, _environment(agent, models.url, programs))
+        yield AgentMachine(agent, home, namespace, models, _environment(agent, models.url, programs), warm)
 
 
 @pytest.fixture

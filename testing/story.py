@@ -29,6 +29,7 @@ from llmc.store.event_log import LoggedEvent
 from llmc.tmux.parsing import Pane
 from testing.roots import make_repository
 from testing.waiting import wait_until
+from testing.warm_llmc import WarmCommand, the_warm_llmc
 
 PATIENCE_SECS = 40.0
 LLMC = (sys.executable, "-P", "-m", "llmc.cli.main")
@@ -54,7 +55,7 @@ class Said:
 @dataclass(slots=True)
 class Story:
     place: Path
-    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    started: list[subprocess.Popen[bytes] | WarmCommand] = field(default_factory=list)
 
     @property
     def repository(self) -> Path:
@@ -104,8 +105,22 @@ class Story:
     def json(self, *words: str, code: int = 0) -> Any:  # noqa: ANN401 - whatever the command answers
         return json.loads(self.llmc(*words, "--json", code=code).out)
 
-    def spawn(self, *words: str) -> subprocess.Popen[bytes]:
+    def spawn(self, *words: str) -> WarmCommand:
         """The command as a process of its own, to be waited for or to be killed."""
+        with open(self.place / "spawned.log", "ab") as log, open(os.devnull, "rb") as nothing:
+            process = the_warm_llmc().start(
+                ["--root", self.root.path, *words],
+                env=os.environ,
+                cwd=Path.cwd(),
+                stdin=nothing,
+                stdout=log,
+                stderr=log,
+            )
+        self.started.append(process)
+        return process
+
+    def spawn_cold(self, *words: str) -> subprocess.Popen[bytes]:
+        """Started as a person does it, with its variables and its command line for everybody to see: a daemon."""
         with open(self.place / "spawned.log", "ab") as log:
             process = subprocess.Popen([*LLMC, "--root", self.root.path, *words], stdout=log, stderr=log)
         self.started.append(process)

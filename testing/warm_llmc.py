@@ -1,11 +1,14 @@
 """`llmc` in a process of its own, without the time that Python takes to start: one that has all of it loaded forks.
 
-For tests that type hundreds of commands. What Python reads when it starts (`LANG`, `PYTHON...`) is not read again.
+For tests that type many commands: each has its own words, variables, directory, files and end, as if it had been
+started. What Python reads when it starts (`LANG`, `PYTHON...`) is not read again, and what others see of the process
+(its command line, its first variables) is that of the loaded one: a daemon is better started in the cold.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import select
@@ -14,104 +17,151 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, NoReturn
+from struct import Struct
+from typing import IO, NoReturn
 
 import llmc.commands
 from llmc.cli.main import entry
 
 LENGTH_BYTES = 8
 NUMBER_BYTES = 4
-Streams = Sequence[int]
-Attend = Callable[[socket.socket, dict[str, Any], Streams], NoReturn]
+CREDENTIALS = Struct("3i")
+READ_AT_START = ("LANG", "LC_", "PYTHON", "TZ")
+AT_START = {"LANG": "C.UTF-8"}
+"""What the loaded process was started with."""
+
+
+def can_be_warm(env: Mapping[str, str]) -> bool:
+    """Whether a command with these variables would have been started as the loaded process was."""
+    read = {name: value for name, value in env.items() if name.startswith(READ_AT_START)}
+    return {name: value for name, value in read.items() if name != "PYTHONDONTWRITEBYTECODE"} == AT_START
 
 
 # --- who asks ---------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Errand:
-    """A program that runs elsewhere, with our streams."""
+class WarmCommand:
+    """A command that runs; as `subprocess.Popen` shows one."""
 
-    connection: socket.socket
-    pid: int
-    """As it is counted there."""
+    def __init__(self, words: Sequence[str], connection: socket.socket) -> None:
+        self.args = ["llmc", *words]
+        self.returncode: int | None = None
+        self._connection = connection
+        self.pid = _sender(connection)
 
-    def ended(self, timeout: float) -> int:
-        """Its exit code."""
-        self.connection.settimeout(timeout)
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._connection], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+            self.returncode = _number(self._connection)
+            self._connection.close()
+        return self.returncode
+
+    def poll(self) -> int | None:
         try:
-            return _number(self.connection)
-        finally:
-            self.connection.close()
+            return self.wait(timeout=0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
-def begin(place: str, order: Mapping[str, Any], streams: Streams, timeout: float) -> Errand:
-    """`order` has `llmc` (the words after it) or `argv`, and `env` and `cwd`."""
-    asking = socket.socket(socket.AF_UNIX)
-    asking.settimeout(timeout)
-    asking.connect(place)
-    text = json.dumps(order).encode()
-    socket.send_fds(asking, [len(text).to_bytes(LENGTH_BYTES)], list(streams))
-    asking.sendall(text)
-    return Errand(asking, _number(asking))
+@dataclass(frozen=True, slots=True)
+class WarmLlmc:
+    """A process that has all of `llmc` loaded, by the place where it listens."""
 
+    place: str
 
-def run_there(
-    place: str,
-    order: Mapping[str, Any],
-    *,
-    stdin: bytes = b"",
-    timeout: float,
-    kill: Callable[[int], None],
-) -> subprocess.CompletedProcess[bytes]:
-    """To its end; `kill` ends what takes longer."""
-    with tempfile.TemporaryFile() as into, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        into.write(stdin)
-        into.seek(0)
-        errand = begin(place, order, [into.fileno(), out.fileno(), err.fileno()], timeout)
+    def start(
+        self,
+        words: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        stdin: IO[bytes],
+        stdout: IO[bytes],
+        stderr: IO[bytes],
+    ) -> WarmCommand:
+        """`llmc WORDS`, under way."""
+        order = json.dumps({"words": list(words), "env": dict(env), "cwd": str(cwd)}).encode()
+        asking = socket.socket(socket.AF_UNIX)
         try:
-            code = errand.ended(timeout)
-        except TimeoutError:
-            kill(errand.pid)
+            asking.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            asking.connect(self.place)
+            streams = [stream.fileno() for stream in (stdin, stdout, stderr)]
+            socket.send_fds(asking, [len(order).to_bytes(LENGTH_BYTES)], streams)
+            asking.sendall(order)
+            return WarmCommand(words, asking)
+        except BaseException:
+            asking.close()
             raise
-        written = [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0) for file in (out, err)]
-        return subprocess.CompletedProcess(list(order.get("argv", ["llmc", *order.get("llmc", ())])), code, *written)
+
+    def run(
+        self, words: Sequence[str], *, env: Mapping[str, str], cwd: Path, timeout: float, stdin: bytes = b""
+    ) -> subprocess.CompletedProcess[bytes]:
+        """`llmc WORDS` to its end."""
+        with tempfile.TemporaryFile() as entered, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            entered.write(stdin)
+            entered.seek(0)
+            command = self.start(words, env=env, cwd=cwd, stdin=entered, stdout=out, stderr=err)
+            try:
+                code = command.wait(timeout)
+            except BaseException:
+                command.kill()
+                command.wait()
+                raise
+            written = [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0) for file in (out, err)]
+            return subprocess.CompletedProcess(command.args, code, *written)
+
+
+@contextmanager
+def warm_llmc(entering: Sequence[str] = ()) -> Iterator[WarmLlmc]:
+    """It ends with the context. `entering` are words before its own, to have it on another machine with these files."""
+    with tempfile.TemporaryDirectory(prefix="llmc-w-") as directory, socket.socket(socket.AF_UNIX) as listening:
+        place = f"{directory}/socket"
+        listening.bind(place)
+        listening.listen()
+        number = listening.fileno()
+        argv = [*entering, sys.executable, "-P", __file__, str(number)]
+        env = {"PATH": os.environ["PATH"], **AT_START}
+        loaded = subprocess.Popen(argv, stdin=subprocess.PIPE, pass_fds=[number], env=env, cwd="/")
+        try:
+            yield WarmLlmc(place)
+        finally:
+            loaded.communicate()
 
 
 @cache
-def _place() -> str:
-    """Where the loaded process listens; it ends with this one."""
-    directory = tempfile.TemporaryDirectory(prefix="llmc-w-")
-    place = f"{directory.name}/socket"
-    with listening_at(place) as listening:
-        number = listening.fileno()
-        argv = [sys.executable, "-P", __file__, str(number)]
-        env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-        loaded = subprocess.Popen(argv, stdin=subprocess.PIPE, pass_fds=[number], env=env, cwd="/")
-    atexit.register(directory.cleanup)
-    atexit.register(loaded.communicate)
-    return place
+def the_warm_llmc() -> WarmLlmc:
+    """That of this process, until it ends."""
+    context = warm_llmc()
+    loaded = context.__enter__()
+    atexit.register(context.__exit__, None, None, None)
+    return loaded
 
 
-def listening_at(place: str) -> socket.socket:
-    listening = socket.socket(socket.AF_UNIX)
-    listening.bind(place)
-    listening.listen(64)
-    return listening
-
-
-def run_warm(
-    words: Sequence[str], *, env: Mapping[str, str], cwd: Path, timeout: float
-) -> subprocess.CompletedProcess[bytes]:
-    """`llmc WORDS` to its end, with nothing to read."""
-    order = {"llmc": list(words), "env": dict(env), "cwd": str(cwd)}
-    return run_there(_place(), order, timeout=timeout, kill=lambda pid: os.kill(pid, signal.SIGKILL))
+def _sender(connection: socket.socket) -> int:
+    """The process that says the first word; by its number here, if it is on another machine."""
+    word, beside, _, _ = connection.recvmsg(1, socket.CMSG_SPACE(CREDENTIALS.size))
+    assert word, "the process that has llmc loaded has ended"
+    (_, _, who), *_ = beside
+    pid: int = CREDENTIALS.unpack(who)[0]
+    return pid
 
 
 def _number(connection: socket.socket) -> int:
@@ -130,72 +180,47 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 # --- who has it loaded ------------------------------------------------------------------------------
 
 
-def load() -> None:
-    """All of it, so that nothing is left to be read after a fork."""
+def serve(listening: socket.socket) -> None:
+    """Until whoever started it closes its standard input."""
     for module in iter_modules(llmc.commands.__path__):
         import_module(f"llmc.commands.{module.name}")
-
-
-def serve(listening: socket.socket, attend: Attend | None = None, until: int | None = None) -> None:
-    """Until the other end of `until` is closed; each order is attended to in a process of its own."""
+    gc.collect()
+    gc.freeze()  # what is never looked at need not be copied for each command
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    watched = [listening.fileno(), *([] if until is None else [until])]
-    while listening.fileno() in select.select(watched, [], [])[0]:
+    while listening in select.select([listening, sys.stdin], [], [])[0]:
         client, _ = listening.accept()
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             listening.close()
-            length, streams, _, _ = socket.recv_fds(client, LENGTH_BYTES, 3)
-            order = json.loads(_exactly(client, int.from_bytes(length)))
-            (attend or run_ordered)(client, order, streams)
+            _attend(client)
         client.close()
 
 
-def run_ordered(client: socket.socket, order: dict[str, Any], streams: Streams) -> NoReturn:
+def _attend(client: socket.socket) -> NoReturn:
+    length, streams, _, _ = socket.recv_fds(client, LENGTH_BYTES, 3)
+    order = json.loads(_exactly(client, int.from_bytes(length)))
     pid = os.fork()
     if pid == 0:
+        client.sendall(b".")
         client.close()
-        _become(order, streams)
-    tell(client, pid)
-    tell(client, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        _become(order["words"], order["env"], order["cwd"], streams)
+    for stream in streams:
+        os.close(stream)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    client.sendall(code.to_bytes(NUMBER_BYTES, signed=True))
     os._exit(0)
 
 
-def tell(client: socket.socket, number: int) -> None:
-    """Who asked may have gone."""
-    try:
-        client.sendall(number.to_bytes(NUMBER_BYTES, signed=True))
-    except OSError:
-        os._exit(0)
-
-
-def _become(order: dict[str, Any], streams: Streams) -> NoReturn:
+def _become(words: list[str], env: dict[str, str], cwd: str, streams: list[int]) -> NoReturn:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     os.environ.clear()
-    os.environ.update(order["env"])
-    os.chdir(order["cwd"])
-    if "argv" in order:
-        _run_program(order["argv"])
-    sys.argv = ["llmc", *order["llmc"]]
-    name_process(" ".join(sys.argv))
+    os.environ.update(env)
+    os.chdir(cwd)
+    sys.argv = ["llmc", *words]
     entry()
 
 
-def _run_program(argv: list[str]) -> NoReturn:
-    try:
-        os.execvpe(argv[0], argv, os.environ)
-    except OSError as error:
-        os.write(2, f"{argv[0]}: {error.strerror}\n".encode())
-        os._exit(127)
-
-
-def name_process(words: str) -> None:
-    """What `/proc/PID/comm` says: a fork has the command line of whoever has forked."""
-    Path("/proc/self/comm").write_text(words[:15])
-
-
 if __name__ == "__main__":
-    load()
-    serve(socket.socket(fileno=int(sys.argv[1])), until=sys.stdin.fileno())
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from testing.machines import kernel
+from testing.machines.errands import Streams, listening_at, name_process, run_ordered, serve, tell
 from testing.machines.plan import GIT, LOCKED, PATH, RUN, STRANGER, Plot, accounts, programs
-from testing.warm_llmc import Streams, listening_at, name_process, run_ordered, serve, tell
 
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 PATIENCE_SECS = 20.0

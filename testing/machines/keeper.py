@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 from testing.machines import kernel
 from testing.machines.boot import boot
+from testing.machines.errands import Streams, listening_at, load, name_process, run_ordered, serve, tell
 from testing.machines.plan import HUB, Plot
-from testing.warm_llmc import Streams, listening_at, load, name_process, run_ordered, serve, tell
 
 READY = b"ready\n"
 

@@ -15,13 +15,13 @@ from pwd import getpwuid
 
 from testing.commands import NO_CHANGES, PATIENCE_SECS, Changes, CommandFailedError, Llmc, Said, said_by
 from testing.machines import shim
+from testing.machines.errands import Errand, begin, run_there
 from testing.machines.keeper import READY
 from testing.machines.plan import PATH, RUN, Plot, client_settings
 from testing.moved_clock import CLOCK
 from testing.namespace import PROJECT
 from testing.roots import make_repository
 from testing.waiting import wait_until
-from testing.warm_llmc import Errand, begin, run_there
 
 NAMES = ("m1", "m2", "m3")
 NEEDED = ("unshare", "ip", "nft", "sshd", "ssh", "ssh-keygen", "pivot_root", "nsenter")

@@ -313,7 +313,7 @@ ROUNDS = 2
 def killed(story: Story, moment: random.Random, longest: float, *words: str) -> None:
     """Runs a command and ends it at a random moment, or just after its end."""
     process = story.spawn(*words)
-    after = moment.uniform(0.25, 1.1) * longest
+    after = moment.uniform(0.05, 1.1) * longest
     print(f"kill -9 of `llmc {words[0]}` after {after:.3f} s")  # noqa: T201 - for whoever reads a failure
     time.sleep(after)
     process.kill()

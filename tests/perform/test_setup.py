@@ -98,7 +98,7 @@ def test_whoever_is_killed_in_the_middle_has_it_begun_again(story: Story, tmp_pa
     hangs = f"test -e {tmp_path}/second || {{ touch {tmp_path}/second; sleep 1000; }}"
     first = f"echo x >> README; echo $$ >> {tmp_path}/log; {hangs}"
     story.begin("adam", repo__setup=f'["{first}"]')
-    story.spawn("up", "--no-patrol")
+    story.spawn_cold("up", "--no-patrol")
     story.until((tmp_path / "second").exists)
     end_abruptly(story.daemon())
     left = int((tmp_path / "log").read_text())
@@ -113,7 +113,7 @@ def test_whoever_is_killed_in_the_middle_has_it_begun_again(story: Story, tmp_pa
 
 def test_a_daemon_that_ends_takes_the_setup_with_it(story: Story, tmp_path: Path) -> None:
     story.begin("adam", repo__setup=f'["sleep 1000 & echo $! > {tmp_path}/pid; wait"]')
-    daemon = story.spawn("up", "--no-patrol")
+    daemon = story.spawn_cold("up", "--no-patrol")
     story.until(lambda: times(tmp_path / "pid"))
     assert story.json("status")["workers"][0]["evidence"]["signal"] == "setup"
     os.kill(daemon.pid, signal.SIGTERM)
