@@ -56,7 +56,10 @@ def test_nobody_gets_out(fenced: Story) -> None:
         agent.bind(f"{os.environ['XDG_RUNTIME_DIR']}/agent")
         agent.listen()
         places = {
-            "source": str(story.repository), "root": root.path, "home": str(home), "daemon": str(story.daemon()),
+            "source": str(story.repository),
+            "root": root.path,
+            "home": str(home),
+            "daemon": str(story.daemon()),
             "tmux": f"{os.environ['TMUX_TMPDIR']}/tmux-{os.getuid()}/{root.tmux_socket}",
             "agent": f"{os.environ['XDG_RUNTIME_DIR']}/agent",
         }

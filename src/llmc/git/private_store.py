@@ -58,7 +58,7 @@ class Inventory(Value):
 def make_store(host: Host, store: str, clone: str, name: str) -> None:
     """Nobody is inside yet, or any more. One that is there is kept, with all that is in it."""
     if not host.exists(f"{store}/HEAD"):
-        for directory in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "clone-objects"):
+        for directory in ("objects/info", "objects/pack", "refs/heads/llmc", "refs/tags", "info", "clone-objects"):
             host.make_dir(f"{store}/{directory}")
         host.write(f"{store}/config", (host.read(f"{clone}/config") or b"") + b"[gc]\n\tauto = 0\n")
         host.write(f"{store}/objects/info/alternates", b"../clone-objects\n")
