@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +12,9 @@ import pytest
 from llmc.git.backup import list_backups
 from llmc.host.processes import is_running
 from llmc.model import Session, Work
-from llmc.perform.fence import fenced_command, inside_of
+from llmc.perform.fence import fenced_command
 from llmc.perform.fenced_work import take_over
-from testing.story import Story, script, told_in
+from testing.story import Story, told_in
 
 
 @pytest.fixture
@@ -38,8 +37,10 @@ def inside(story: Story, *words: str, check: bool = True) -> str:
 
 def test_from_a_task_to_a_commit_that_lands(story: Story) -> None:
     story.llmc("config", "set", "repo.validate", json.dumps(["test -e work.txt && test ! -e $LLMC_HIDDEN/README"]))
-    story.llmc("config", "set", "repo.env", f'{{ LLMC_X = "" }}'.replace("LLMC_X", "HIDDEN"))
-    story.llmc("config", "set", "repo.validate", json.dumps([f"test -e work.txt && test ! -e {story.repository}/README"]))
+    story.llmc("config", "set", "repo.env", '{ LLMC_X = "" }'.replace("LLMC_X", "HIDDEN"))
+    story.llmc(
+        "config", "set", "repo.validate", json.dumps([f"test -e work.txt && test ! -e {story.repository}/README"])
+    )
     story.llmc("config", "set", "repo.setup", json.dumps([f"test ! -e {story.repository}/README && touch set-up.log"]))
     story.up()
     story.work("adam", "write work.txt x", "commit Work")

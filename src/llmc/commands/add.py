@@ -14,6 +14,7 @@ from llmc.errors import LlmcError
 from llmc.git.worktree import add_worktree, delete_branch, remove_worktree
 from llmc.model import Evidence, Worker
 from llmc.perform.fence import prepare_fence, require_fence
+from llmc.perform.fenced_work import take_over
 from llmc.perform.worktrees import carry_ignored_files, needs_setup
 from llmc.site import Site
 from llmc.store.config_file import remove_worker_table, set_worker_table
@@ -78,6 +79,7 @@ def make_worker(site: Site, args: Namespace, agent: str) -> Worker:
         new = Evidence("command.add", now, "new")
         worker = Worker(name, path, branch, f"llmc-{name}", agent, now, now, base_sha=tip, evidence=new)
         site.ledger.add(worker)
+        take_over(site, worker)
     except BaseException:
         site.host.remove_tree(site.root.fence(name))
         remove_worktree(site.git, site.root.path, name)
