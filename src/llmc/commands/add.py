@@ -17,7 +17,8 @@ from llmc.doctor.agents import look_at_agent
 from llmc.errors import LlmcError
 from llmc.git.worktree import add_worktree, delete_branch, remove_worktree
 from llmc.model import Evidence, Worker
-from llmc.perform.fence import require_fence
+from llmc.perform.fence import prepare_fence, require_fence
+from llmc.perform.fenced_work import take_over
 from llmc.perform.worktrees import carry_ignored_files, needs_setup
 from llmc.site import Site
 from llmc.store.config_file import remove_worker_table, set_worker_table
@@ -85,6 +86,8 @@ def make_worker(site: Site, args: Namespace, agent: str) -> Worker:
     tip = newest_tip(site)
     path = add_worktree(site.git, site.root.path, name, branch, tip)
     try:
+        if args.sandbox == "bwrap" or (args.sandbox is None and site.is_fenced(name)):
+            prepare_fence(site, name)  # a daemon watches what it finds when it hears of the worker
         carry_ignored_files(site, path)
         set_worker_table(
             site.root.config_file,
@@ -100,7 +103,9 @@ def make_worker(site: Site, args: Namespace, agent: str) -> Worker:
         new = Evidence("command.add", now, "new")
         worker = Worker(name, path, branch, f"llmc-{name}", agent, now, now, base_sha=tip, evidence=new)
         site.ledger.add(worker)
+        take_over(site, worker)
     except BaseException:
+        site.host.remove_tree(site.root.fence(name))
         remove_worktree(site.git, site.root.path, name)
         delete_branch(site.git, site.root.path, branch)
         remove_worker_table(site.root.config_file, name)

@@ -23,7 +23,7 @@ def watch_branches(root: Root, watch: Watch, workers: Iterable[str] = ()) -> Non
     watch.add(f"{root.git_dir}/refs/heads", NAME, frozenset(("llmc",)))
     watch.add(f"{root.git_dir}/reftable", NAME)
     for worker in workers:
-        watch.add(f"{root.git_dir}/{HEADS}", worker, frozenset((worker,)))
+        _watch_own(root, watch, worker)
 
 
 def watch_branch(root: Root, watch: Watch, worker: str) -> None:
@@ -32,4 +32,10 @@ def watch_branch(root: Root, watch: Watch, worker: str) -> None:
     watch.add(root.worktrees, worker, frozenset((worker,)))
     watch.add(f"{git_dir}/logs", worker)
     watch.add(f"{git_dir}/reftable", worker)
-    watch.add(f"{root.git_dir}/{HEADS}", worker, frozenset((worker,)))
+    _watch_own(root, watch, worker)
+
+
+def _watch_own(root: Root, watch: Watch, worker: str) -> None:
+    """In the clone, and where it has one in the git directory of its fence."""
+    for place in (root.git_dir, root.fence_store(worker)):
+        watch.add(f"{place}/{HEADS}", worker, frozenset((worker,)))

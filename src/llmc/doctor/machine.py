@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
-from llmc.doctor.answers import Absent, Answer, Broken, Found, known
+from llmc.config.settings import Config
+from llmc.doctor.answers import Absent, Answer, Broken, Found, given, known, there
 from llmc.doctor.clone import CloneSeen
 from llmc.doctor.findings import ERROR, Finding, Topic
 from llmc.doctor.health import Health, Looking, ProgramVersion
 from llmc.errors import LlmcError
 from llmc.git.runner import MINIMUM as GIT_MINIMUM
 from llmc.host.base import Host, ProgramHungError, ProgramMissingError
+from llmc.perform.fence import fence_problem
 from llmc.tmux.server import MINIMUM as TMUX_MINIMUM
 from llmc.values import Value
 
@@ -30,6 +32,11 @@ LFS_MISSING = TOPIC.note(
 )
 DIFFT_MISSING = TOPIC.note("difft-missing", "difftastic is not installed", "install difftastic")
 DELTA_MISSING = TOPIC.note("delta-missing", "delta is not installed", "install git-delta")
+FENCE_IMPOSSIBLE = TOPIC.error(
+    "fence-impossible",
+    "the settings ask for a fence around agents, and bubblewrap is missing or may not make one here",
+    "{hint}",
+)
 LFS_USED = "the repository uses it: worktrees have pointers in place of the large files"
 OPTIONAL = {
     "difft": (DIFFT_MISSING, "`llmc review` shows plain diffs"),
@@ -45,11 +52,20 @@ class ProgramsSeen(Value):
     tmux: Answer[ProgramVersion] = field(metadata=TOPIC.asks("tmux", required=True))
     installed: frozenset[str]
     """Those of the optional programs that there are."""
+    fence: Answer[tuple[str, str]] = field(metadata=TOPIC.asks("whether agents can be fenced"))
+    """Why not, and what to do; absent where nothing is wrong, or no fence is asked for."""
 
 
 def look(looking: Looking, seen: Health) -> ProgramsSeen:
     installed = (tool for tool in ("git-lfs", *OPTIONAL) if looking.host.which(tool) is not None)
-    return ProgramsSeen(looking.versions["git"], looking.versions["tmux"], frozenset(installed))
+    fence = given(looking.config, lambda config: _look_at_fence(looking, config))
+    return ProgramsSeen(looking.versions["git"], looking.versions["tmux"], frozenset(installed), fence)
+
+
+def _look_at_fence(looking: Looking, config: Config) -> Answer[tuple[str, str]]:
+    names = {*looking.workers, *config.workers}
+    wanted = config.sandbox.mode != "off" or any(config.worker(name).sandbox != "off" for name in names)
+    return there(fence_problem(looking.host) if wanted else None)
 
 
 def look_at_version(host: Host, program: str, option: str) -> Answer[ProgramVersion]:
@@ -75,6 +91,11 @@ def judge(health: Health) -> Iterator[Finding]:
     seen = health.of(ProgramsSeen)
     yield from _program("git", seen.git)
     yield from _program("tmux", seen.tmux)
+    problem = known(seen.fence, None)
+    if problem is not None:
+        yield FENCE_IMPOSSIBLE.finding(
+            problem[0], "fenced workers do not start, and nothing runs unfenced", hint=problem[1]
+        )
     if "git-lfs" not in seen.installed:
         used = known(health.of(CloneSeen).uses_lfs, False)
         why = LFS_USED if used else "repositories that use it get pointers in place of their large files"

@@ -58,7 +58,7 @@ class Inventory(Value):
 def make_store(host: Host, store: str, clone: str, name: str) -> None:
     """Nobody is inside yet, or any more. One that is there is kept, with all that is in it."""
     if not host.exists(f"{store}/HEAD"):
-        for directory in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "clone-objects"):
+        for directory in ("objects/info", "objects/pack", "refs/heads/llmc", "refs/tags", "info", "clone-objects"):
             host.make_dir(f"{store}/{directory}")
         host.write(f"{store}/config", (host.read(f"{clone}/config") or b"") + b"[gc]\n\tauto = 0\n")
         host.write(f"{store}/objects/info/alternates", b"../clone-objects\n")
@@ -140,8 +140,8 @@ def is_whole(git: Git, root: str, tip: str, *known: str | None) -> bool:
 
 
 def move_inside(inside: Inside, moves: Iterable[tuple[str, str, str]]) -> None:
-    """Each a ref with what it becomes and what it must be: zeros where it is not there."""
-    orders = "".join(f"update {ref} {new} {old}\n" for ref, new, old in moves)
+    """Each a ref with what it becomes and what it must be: zeros where it is not there, nothing where that is all one."""
+    orders = "".join(" ".join(filter(None, ("update", *move))) + "\n" for move in moves)
     done = inside(_MOVE, encode(orders))
     if not done.ok:
         raise StoreError(f"git in the fence does not follow: {done.complaint[-300:]}", "it is tried again")

@@ -20,8 +20,8 @@ from llmc.host.files import make_own_directory, write_atomically
 from llmc.host.locks import is_held
 from llmc.host.processes import descendants, end_all, end_tree, family, is_running, marked_processes, wait_for_end
 from llmc.model import Step, Worker
-from llmc.perform.fence import FenceImpossibleError, fenced_command, prepare_fence
-from llmc.perform.fence_home import furnish
+from llmc.perform.fence import FenceImpossibleError, fenced_command, has_store, prepare_fence
+from llmc.perform.fence_home import bring_back, furnish
 from llmc.perform.fenced_work import take_over
 from llmc.perform.going_on import going_on_text
 from llmc.perform.launch_files import write_launch_files
@@ -68,6 +68,8 @@ def _start(
             _make_fence(site, worker)
         except FenceImpossibleError as none:
             return ev.SessionFailed(site.now(), step.id, f"{none.what}; {none.hint}", hopeless=True)
+    elif has_store(site, worker):
+        _take_fence_down(site, worker)
     launch = agent.launch(_order(site, worker, installed_program(site.host, site.root, agent), resume))
     if site.host.which(launch.argv[0]) is None:
         again = f"`llmc nuke {worker.name}`, then `llmc add {worker.name} --agent ...`"
@@ -94,7 +96,16 @@ def _make_fence(site: Site, worker: Worker) -> None:
         restore_worktree(site, worker)
     end_strays(site, worker.name)  # so that nobody is inside
     prepare_fence(site, worker.name)
+    take_over(site, worker)
     furnish(site, worker.name, worker.agent)
+
+
+def _take_fence_down(site: Site, worker: Worker) -> None:
+    """The settings say by now that it works without one."""
+    end_strays(site, worker.name)
+    take_over(site, worker)
+    bring_back(site, worker.name, worker.agent)
+    site.host.remove_tree(site.root.fence(worker.name))
 
 
 def _follow(
@@ -183,9 +194,7 @@ def _launch(site: Site, worker: Worker, step: Step, launch: Launch, resume: str)
 def _fenced(site: Site, worker: Worker, launch: Launch, env: Mapping[str, str]) -> tuple[str, ...]:
     """tmux stays outside: the terminal's process is the fence, and all that is inside ends with it."""
     own = (site.root.spool(worker.name), site.root.settings_dir(worker.name))
-    argv = fenced_command(site, worker.name, launch.argv, env, agent=worker.agent, writable=own)
-    take_over(site, worker)
-    return argv
+    return fenced_command(site, worker.name, launch.argv, env, agent=worker.agent, writable=own)
 
 
 def _new_session(site: Site, worker: Worker, step: Step, resume: str) -> str:
@@ -210,6 +219,8 @@ def stop(site: Site, worker: Worker, step: Step, *, force: bool) -> ev.StepResul
     if pane is not None:
         end_session(site, worker, pane, force=force)
     end_strays(site, worker.name)
+    if site.is_fenced(worker.name):
+        bring_back(site, worker.name, worker.agent)
     return ev.SessionStopped(site.now(), step.id)
 
 
