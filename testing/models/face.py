@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from testing.models.conversation import Turn
-from testing.models.steps import Act, Ask, Commit, Drop, Text
+from testing.models.steps import Act, Ask, Commit, Drop, Text, Use
 from testing.models.tokens import Tokens
 
 Body = dict[str, Any]
@@ -91,13 +91,15 @@ COMMITS_BY_ITSELF = frozenset({"aider"})
 """Faces of CLIs that commit every file that they write."""
 
 
-def blocks_of(face: Face, step: Text | Act | Commit | Drop, request: Request) -> tuple[Block, ...]:
+def blocks_of(face: Face, step: Text | Act | Commit | Use | Drop, request: Request) -> tuple[Block, ...]:
     match step:
         case Text(text, over_secs):
             return (Said(text, over_secs),)
         case Commit():
             act = step.as_write() if face.name in COMMITS_BY_ITSELF else step.as_run()
             return (Said("I will make the change now."), *face.act(act, request))
+        case Use(tool, arguments):
+            return (Called(tool, dict(arguments)),)
         case Drop():
             return (Said("I will start by reading the code and then"), Cut())
         case _:

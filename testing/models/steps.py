@@ -70,6 +70,14 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """Calls a tool of the CLI by its own name, such as the one that starts a sub-agent."""
+
+    tool: str
+    arguments: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Fail:
     """Refuses with an HTTP status. When it has done so often enough, the next step takes its place."""
 
@@ -95,4 +103,4 @@ class Hang:
 
 Act = Run | Write | Ask | Plan
 """What needs one of the CLI's tools."""
-Step = Act | Text | Commit | Fail | Drop | Hang
+Step = Act | Text | Commit | Use | Fail | Drop | Hang
