@@ -110,7 +110,7 @@ def test_prices_of_ones_own_come_first_and_unknown_models_get_some(spent: Story)
         (("--since", "yesteryear"), "--since: it must be a day such as"),
         (("--since", "2026-02-30"), "--since: it must be a day such as"),
         (("--since", "0d"), "--since: it must be a day such as"),
-        (("--since", "9999999d"), "--since: it must be"),
+        (("--since", "99999d"), "--since: it must be a day such as"),
         (("--json", "--csv"), "two forms of the same"),
         (("more",), "unrecognized arguments"),
     ],
@@ -142,7 +142,7 @@ def test_prices_that_make_no_sense_are_told(spent: Story, text: str, complaint: 
 
 
 @pytest.mark.parametrize("key", ["task_usd", "task_tokens", "day_usd"])
-@pytest.mark.parametrize("value", ["0", "-1", "nan", "much"])
+@pytest.mark.parametrize("value", ["0", "0.0", "nan", "1e30", "much"])
 def test_a_budget_of_nothing_is_refused_and_changes_nothing(spent: Story, key: str, value: str) -> None:
     before = Path(spent.root.config_file).read_text()
     refused = spent.try_llmc("config", "set", f"budget.{key}", value)
