@@ -68,6 +68,7 @@ OTHER_AGENTS = (
         accept=lambda _home, _directory: None,  # it asks nothing
         proof="composer",
         keeps_transcripts=False,
+        tells_usage=False,
     ),
     RealAgent(
         name="aider",
@@ -92,5 +93,6 @@ OTHER_AGENTS = (
         accept=lambda _home, _directory: None,  # it asks nothing
         proof="composer",
         keeps_transcripts=False,
+        tells_usage=False,
     ),
 )

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,6 +23,7 @@ from llmc.tmux.server import Tmux
 from testing.attached import Person
 from testing.hook_clis import HOOK_AGENTS
 from testing.models import ModelServer
+from testing.models.tokens import Tokens, total
 from testing.namespace import InsideHost, Namespace, NamespaceError
 from testing.other_clis import OTHER_AGENTS
 from testing.real_clis import AGENTS, RealAgent
@@ -102,6 +103,18 @@ class AgentRoot:
         """How often the model was asked this, after what the CLI makes of a paste and the space that shields it."""
         expected = self.machine.agent.submits(text).strip()
         return sum(1 for got in self.models.prompts() if got.strip() == expected)
+
+    def usage(self) -> Tokens:
+        """What `llmc usage` has counted of the worker."""
+        total = json.loads(self.done("usage", "--json"))["total"]
+        return Tokens(*(total[f"{name}_tokens"] for name in ("input", "output", "cache_read", "cache_write")))
+
+    def true_usage(self) -> Tokens:
+        """The same as the model knows it, without what the CLI has asked beside the conversation."""
+        told = total([bill for bill in self.models.bills() if not bill.auxiliary])
+        if self.machine.agent.tells_cache_writes:
+            return told
+        return replace(told, input=told.input + told.cache_write, cache_write=0)
 
     @property
     def tmux(self) -> Tmux:

@@ -39,6 +39,10 @@ class RealAgent:
     """What proves that a text has arrived: one that does not report prompts has only its input line."""
     keeps_transcripts: bool = True
     """In files that can be read."""
+    tells_usage: bool = True
+    """Whether it writes down, or reports, what its answers cost."""
+    tells_cache_writes: bool = False
+    """Whether it can tell what was written to a cache: most providers do not."""
 
 
 def merge_settings(path: Path, more: Settings) -> None:
@@ -147,6 +151,7 @@ AGENTS = (
         },
         prepare=_prepare_claude,
         accept=_accept_claude,
+        tells_cache_writes=True,
     ),
     RealAgent(
         name="codex",

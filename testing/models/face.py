@@ -107,7 +107,9 @@ def blocks_of(face: Face, step: Text | Act | Use | Commit | Drop, request: Reque
 
 
 def _offered(tools: frozenset[str], tool: str) -> str:
-    """Each CLI puts the server's name before it in a way of its own."""
+    """Of a server's tool each CLI puts the server's name before it, in a way of its own."""
+    if tool in tools:
+        return tool
     return next((name for name in sorted(tools) if name.endswith(tool) and "llmc" in name), f"mcp__llmc__{tool}")
 
 

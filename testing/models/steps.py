@@ -70,6 +70,14 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """Calls a tool by its own name: the CLI's, such as the one that starts a sub-agent, or one of a server of tools."""
+
+    tool: str
+    arguments: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Fail:
     """Refuses with an HTTP status. When it has done so often enough, the next step takes its place."""
 
@@ -91,14 +99,6 @@ class Hang:
     """Says nothing for a while, then resets the connection."""
 
     secs: float = 600.0
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """Uses a tool of the MCP server `llmc`."""
-
-    tool: str
-    arguments: dict[str, object]
 
 
 Act = Run | Write | Ask | Plan

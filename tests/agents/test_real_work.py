@@ -12,6 +12,7 @@ from llmc.agents.transcripts import Whereabouts, prompts_since
 from llmc.core.delivery.texts import told_digest
 from llmc.root import Root
 from testing.models.steps import Commit, Text
+from testing.models.tokens import each_its_own
 from testing.real_agents import AgentRoot, agents, with_every_agent
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import agent_root as agent_root
@@ -23,10 +24,14 @@ from testing.waiting import wait_until
 @pytest.mark.lesson(6, "slash commands are typed, and a menu may take their first Enter")
 @pytest.mark.lesson(15, "reports that are missing or not trusted are noticed, and the deciding signal is shown")
 @pytest.mark.lesson(32, "files of ours never show in a worktree's status or commits")
+@pytest.mark.lesson(
+    57, "each answer counts once, caches in buckets of their own, sub-agents too; unknown stays unknown"
+)
 @pytest.mark.timeout(400)
 @with_every_agent
 def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
     agent_root.models.answer_with([Commit("feature.txt"), Text("Done.")])
+    agent_root.models.charge(each_its_own)
     assert agent_root.status()["status"] == "idle"
     receipt = json.loads(agent_root.done("start", "--worker", "w", "--prompt", "Add the feature.", "--json"))
     assert receipt["outcome"] == "delivered"
@@ -42,6 +47,7 @@ def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
     assert agent_root.status()["status"] == "idle"
     assert _git(agent_root, "status", "--porcelain") == ""
     _its_transcript_has_the_prompt(agent_root)
+    _its_usage_is_what_the_model_knows(agent_root)
     _next_task_begins_afresh(agent_root)
 
 
@@ -69,6 +75,13 @@ def _its_transcript_has_the_prompt(agent_root: AgentRoot) -> None:
         where = Whereabouts(str(agent_root.machine.home), str(agent_root.worktree), settings)
         written = prompts_since(transcripts, where, 0.0)
         assert {told_digest(prompt) for prompt in agent_root.models.prompts()} <= written
+
+
+def _its_usage_is_what_the_model_knows(agent_root: AgentRoot) -> None:
+    """To the last token, whose task it was included."""
+    if agent_root.machine.agent.tells_usage:
+        wait_until(lambda: agent_root.usage() == agent_root.true_usage(), timeout=30)
+        assert {row["task"] for row in json.loads(agent_root.done("usage", "--json"))["rows"]} == {"t1"}
 
 
 def _next_task_begins_afresh(agent_root: AgentRoot) -> None:

@@ -2,21 +2,100 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import pytest
+
 from llmc.model import Turn, Work
-from testing.story import Story
+from testing.story import Story, end_abruptly, script
 
 
+def told(story: Story, words: str) -> list[str]:
+    return [each["detail"] for each in story.json("events", "-n", "1000") if words in (each.get("detail") or "")]
+
+
+@pytest.mark.lesson(58, "supervision costs no tokens, and budgets are kept by code")
 def test_a_task_that_has_spent_its_tokens_is_stopped_within_its_turn_and_goes_on_when_released(story: Story) -> None:
-    story.begin("adam", budget__task_tokens="1000").up()
-    story.task("adam", "spend 700 150", "sleep 0.5", "spend 100 100 100 100", "sleep 600", "write a.txt 1", "commit A")
+    story.begin("adam", budget__task_tokens="1000", budget__task_usd="9").up()
+    story.task("adam", "spend 700 150 gpt-5", "sleep 1", "spend 100 100 30 20 gpt-5", "sleep 600", "say never")
     worker = story.wait("adam", Work.NEEDS_INPUT)
     assert (worker.turn, worker.evidence.signal) == (Turn.OVER, "budget")
-    assert worker.evidence.detail == "the budget of t1 is spent: 1,250 of 1,000 tokens"
-    said = [each for each in story.json("events", "adam") if "nearly spent" in (each.get("detail") or "")]
-    assert len(said) == 1, said
-    assert story.llmc("status").out
-    assert story.llmc("usage").out
-    assert story.llmc("task", "show", "t1").out
-    assert story.llmc("explain", "adam").out
-    assert story.json("task", "release", "t1")
-    worker = story.wait("adam", Work.NEEDS_REVIEW)
+    assert worker.evidence.detail == "the budget of t1 is spent: 1,100 of 1,000 tokens"
+    (near,) = told(story, "nearly spent")
+    assert near.startswith("adam: the budget of t1 is nearly spent: 850 of 1,000 tokens; `llmc config set ")
+    assert told(story, "interrupted (")
+    (called,) = told(story, "`llmc task release t1`")
+    assert called.startswith("adam waits for you: the budget of t1 is spent")
+    assert "`llmc task release t1`" in story.llmc("explain", "adam").out
+    card = story.json("status")["workers"][0]
+    assert (card["status"], card["usage"]["task"]["input_tokens"]) == ("needs_input", 800)
+    shown = story.json("task", "show", "t1")
+    assert (shown["state"], shown["usage"]["output_tokens"], shown["usage"]["priced"]) == ("needs_you", 250, "api")
+    assert "usage: 1.1k tokens, $0.00 at API prices" in story.llmc("task", "show", "t1").out
+
+    receipt = story.json("task", "release", "t1")
+    assert (receipt["outcome"], receipt["task"]) == ("delivered", "t1")
+    worker = story.wait("adam", Work.NEEDS_REVIEW)  # the demo agent makes a note of what it is told
+    assert "released" in [each["kind"] for each in story.json("task", "show", "t1")["history"]]
+    assert len(told(story, "nearly spent")) == 1
+
+
+def test_an_agent_that_spends_on_is_stopped_again_and_a_message_does_not_help(story: Story) -> None:
+    story.begin("adam", budget__task_tokens="1000").up()
+    story.task("adam", "spend 1000 0", "sleep 600")
+    story.wait("adam", Work.NEEDS_INPUT)
+    story.llmc("message", "adam", script("spend 10 0", "sleep 600"))
+    story.until(lambda: len(told(story, "adam waits for you: the budget")) == 2)
+    assert story.wait("adam", Work.NEEDS_INPUT).evidence.signal == "budget"
+    story.llmc("config", "set", "budget.task_tokens", "5000")
+    story.llmc("task", "release", "t1")
+    story.wait("adam", Work.NEEDS_REVIEW)
+
+
+def test_a_spent_day_stops_everybody_and_begins_nothing_new(story: Story) -> None:
+    story.begin("adam", "baker", "clark", budget__day_usd="10", budget__task_usd="100").up()
+    story.task("adam", "sleep 600")
+    story.task("baker", "spend 7000000 0 gpt-5", "sleep 1", "spend 1000000 0 gpt-5", "sleep 600")
+    for name in ("adam", "baker"):
+        worker = story.wait(name, Work.NEEDS_INPUT)
+        assert worker.evidence.detail == "the budget of the day is spent: $10.00 of $10.00"
+    assert len(told(story, "today's budget is nearly spent: $8.75 of $10.00")) == 1
+    story.llmc("task", "add", "Something else.")
+    story.until(lambda: "the budget of the day is spent" in (story.json("status")["tasks"][0]["reason"] or ""))
+    for words in (("start", "Another task."), ("task", "run-next"), ("task", "release", "t1")):
+        refused = story.llmc(*words, code=1)
+        assert refused.err.startswith("error: the budget of the day is spent: $10.00 of $10.00\nhint: `llmc config set")
+    queued = story.json("start", "--queue", "Another task.")
+    assert queued["id"] == "t4"
+
+    story.llmc("message", "clark", script("sleep 600"))  # a person's own message begins a turn, which is stopped
+    story.until(lambda: "clark was stopped: the budget of the day" in "".join(told(story, "clark was stopped")))
+    assert story.worker("clark").turn is Turn.OVER
+    story.llmc("config", "set", "budget.day_usd", "50")
+    story.until(lambda: story.worker("clark").task == "t3")
+    story.llmc("task", "release", "t1", "--json")
+    story.wait("adam", Work.NEEDS_REVIEW)
+
+
+def test_what_was_spent_without_a_daemon_counts_as_well(story: Story) -> None:
+    story.begin("adam", budget__day_usd="1").up()
+    story.task("adam", "spend 100 0 gpt-5", "write a.txt 1", "commit A")
+    story.wait("adam", Work.NEEDS_REVIEW)
+    end_abruptly(story.daemon())
+    report(story, "adam", "late", {"model": "gpt-5", "input_tokens": 2_000_000})
+    story.llmc("task", "add", "Something else.")
+    story.llmc("reset", "adam", "--yes")
+    assert "budget of the day" in story.llmc("task", "run-next", code=1).err
+    rows = {(each["task"], each["input_tokens"]) for each in story.json("usage")["rows"]}
+    assert rows == {("t1", 2_000_100)}
+
+
+def report(story: Story, worker: str, name: str, fields: dict[str, Any]) -> None:
+    """As an agent of one's own drops it into the spool."""
+    from pathlib import Path
+
+    spool = Path(story.root.spool(worker))
+    unfinished = spool / f".{name}"
+    unfinished.write_text(json.dumps({"event": "usage", "id": name, **fields}))
+    unfinished.rename(spool / f"{name}.json")

@@ -12,7 +12,9 @@ from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.packs import load_pack
 from llmc.agents.reports import Report
-from llmc.agents.transcripts import Transcripts, part_of, prompts
+from llmc.agents.transcripts import Transcripts, Whereabouts, moment, part_of, prompts
+from llmc.agents.usage_files import Remembered, UsageFiles
+from llmc.core.usage.answer import ModelAnswer, Tokens, count, without_cached
 
 
 def launch(order: LaunchOrder) -> Launch:
@@ -68,12 +70,28 @@ READERS: Mapping[str, hooks.Reader] = {
 }
 
 
-TRANSCRIPTS = Transcripts(
-    lambda where: f"{escape(where.home)}/.copilot/session-state/*/events.jsonl",
-    prompts("user.message", "data", "content"),
-    marks=(b"user.message",),
-    is_of=lambda first, where: part_of(first, ("data", "context", "cwd")) == where.worktree,
-)
+def _events(where: Whereabouts) -> str:
+    return f"{escape(where.kept_in('COPILOT_HOME', '.copilot'))}/session-state/*/events.jsonl"
+
+
+def _is_of(first: Mapping[str, Any], where: Whereabouts) -> bool:
+    return bool(part_of(first, ("data", "context", "cwd")) == where.worktree)
+
+
+TRANSCRIPTS = Transcripts(_events, prompts("user.message", "data", "content"), marks=(b"user.message",), is_of=_is_of)
+
+
+def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[ModelAnswer]:
+    told = part_of(data, ("data", "usage"))
+    if data.get("type") != "session.usage_record" or not isinstance(told, dict):
+        return
+    cached, written = count(told.get("cacheReadTokens")), count(told.get("cacheWriteTokens"))
+    read, said = without_cached(told.get("inputTokens"), cached, written), count(told.get("outputTokens"))
+    name, model = f"copilot:{told.get('apiCallId') or data.get('id')}", str(told.get("model") or "")
+    yield ModelAnswer(name, model, moment(data.get("timestamp")), Tokens(read, said, cached, written))
+
+
+USAGE = UsageFiles(lambda where: (_events(where),), _answers, marks=(b"session.usage_record",), is_of=_is_of)
 
 
 def agent() -> Agent:
@@ -92,4 +110,5 @@ def agent() -> Agent:
         interrupt_keys=("Escape", "Escape"),
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
+        usage=USAGE,
     )

@@ -16,6 +16,8 @@ from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, texts
+from llmc.agents.usage_files import Remembered, UsageFiles
+from llmc.core.usage.answer import ModelAnswer, Tokens, count
 
 OWN = ("config.toml", "workspace-trust", "AGENTS.md")
 
@@ -81,9 +83,9 @@ def trust_record(directory: str) -> tuple[str, str]:
     return f"wd_{name}_{digest}", json.dumps({"root": directory, "trustedAt": 0})
 
 
-def _pattern(where: Whereabouts) -> str:
+def _wires(where: Whereabouts, agent: str) -> str:
     project, _ = trust_record(where.worktree)
-    return f"{escape(where.settings_dir)}/kimi/sessions/{project}/*/agents/main/wire.jsonl"
+    return f"{escape(where.settings_dir)}/kimi/sessions/{project}/*/agents/{agent}/wire.jsonl"
 
 
 def _line(data: Mapping[str, Any]) -> Line | None:
@@ -93,7 +95,20 @@ def _line(data: Mapping[str, Any]) -> Line | None:
     return Line(at / 1000, texts(data.get("input")))
 
 
-TRANSCRIPTS = Transcripts(_pattern, _line, marks=(b"turn.prompt",))
+TRANSCRIPTS = Transcripts(lambda where: _wires(where, "main"), _line, marks=(b"turn.prompt",))
+COUNTED = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
+
+
+def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[ModelAnswer]:
+    """It has no name of its own, and a copied conversation keeps the times."""
+    told, at = data.get("usage"), data.get("time")
+    if data.get("type") == "usage.record" and isinstance(told, dict) and isinstance(at, int):
+        counts = [count(told.get(name)) for name in COUNTED]
+        name = ":".join(map(str, ("kimi", data.get("agentId"), at, *counts)))
+        yield ModelAnswer(name, str(data.get("model") or ""), at / 1000, Tokens(*counts))
+
+
+USAGE = UsageFiles(lambda where: (_wires(where, "*"),), _answers, marks=(b"usage.record",))
 
 
 READERS: Mapping[str, hooks.Reader] = {
@@ -121,4 +136,5 @@ def agent() -> Agent:
         steady_secs=3.0,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
+        usage=USAGE,
     )

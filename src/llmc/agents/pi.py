@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from glob import escape
+from typing import Any
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Transcripts, Whereabouts, prompts
+from llmc.agents.transcripts import Transcripts, Whereabouts, moment, prompts
+from llmc.agents.usage_files import Remembered, UsageFiles
+from llmc.core.usage.answer import ModelAnswer, Tokens, count
 
 EXTENSION = """\
 // It tries again after most failures, with pauses of up to eight seconds, and does not tell extensions that it will.
@@ -70,6 +73,18 @@ TRANSCRIPTS = Transcripts(
 )
 
 
+def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[ModelAnswer]:
+    message = data.get("message")
+    told = message.get("usage") if isinstance(message, dict) else None
+    if isinstance(message, dict) and isinstance(told, dict) and message.get("role") == "assistant":
+        tokens = Tokens(*(count(told.get(name)) for name in ("input", "output", "cacheRead", "cacheWrite")))
+        name = f"pi:{message.get('responseId') or data.get('id')}"
+        yield ModelAnswer(name, str(message.get("model") or ""), moment(data.get("timestamp")), tokens)
+
+
+USAGE = UsageFiles(lambda where: (_pattern(where),), _answers, marks=(b'"usage"',))
+
+
 def agent() -> Agent:
     return Agent(
         "pi",
@@ -84,4 +99,5 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-d"),
         transcripts=TRANSCRIPTS,
+        usage=USAGE,
     )

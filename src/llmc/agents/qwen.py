@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from glob import escape
 from pathlib import Path
+from typing import Any
 
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
 from llmc.agents.json_file import object_in
 from llmc.agents.packs import load_pack
-from llmc.agents.transcripts import Transcripts, Whereabouts, prompts
+from llmc.agents.transcripts import Transcripts, Whereabouts, moment, part_of, prompts
+from llmc.agents.usage_files import Remembered, UsageFiles
+from llmc.core.usage.answer import ModelAnswer, Tokens, count, without_cached
 
 MACHINE_SETTINGS = Path("/etc/qwen-code/settings.json")
 
@@ -58,6 +61,21 @@ def _pattern(where: Whereabouts) -> str:
 TRANSCRIPTS = Transcripts(_pattern, prompts("user", "message", "parts"), marks=(b'"user"',))
 
 
+def _answers(_remembered: Remembered, data: Mapping[str, Any]) -> Iterator[ModelAnswer]:
+    """What it thought is a part of what it said for some providers and not for others: the sum of all tells."""
+    told = part_of(data, ("systemPayload", "uiEvent"))
+    if not isinstance(told, dict) or told.get("event.name") != "qwen-code.api_response":
+        return
+    read, cached = count(told.get("input_token_count")), count(told.get("cached_content_token_count"))
+    said = max(count(told.get("total_token_count")) - read, count(told.get("output_token_count")))
+    tokens = Tokens(without_cached(read, cached), said, cached)
+    name = f"qwen:{told.get('response_id') or data.get('uuid')}"
+    yield ModelAnswer(name, str(told.get("model") or ""), moment(data.get("timestamp")), tokens)
+
+
+USAGE = UsageFiles(lambda where: (_pattern(where),), _answers, marks=(b"qwen-code.api_response",))
+
+
 def agent() -> Agent:
     return Agent(
         "qwen",
@@ -72,4 +90,5 @@ def agent() -> Agent:
         resumes=True,
         exit_keys=("C-c", "C-c"),
         transcripts=TRANSCRIPTS,
+        usage=USAGE,
     )

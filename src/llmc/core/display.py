@@ -70,6 +70,13 @@ def usage_words(usage: dict[str, Any]) -> str:
     return f"{short_number(tokens)} tokens, " + (f"${usd:,.2f} at API prices{more}" if usd is not None else "no price")
 
 
+def spent_words(usage: dict[str, Any] | None) -> str:
+    """Of a worker: on its present task, else in all; empty where nothing is known."""
+    if usage is None:
+        return ""
+    return usage_words(usage["task"]) if usage.get("task") else f"{usage_words(usage)} in all"
+
+
 def short_number(number: int) -> str:
     """`950`, `12k`, `3.4M`."""
     for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):

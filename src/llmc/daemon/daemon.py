@@ -288,6 +288,8 @@ class Daemon:
             self._site = self._opened()
             self._settings_read = changed
             self._train.soon()
+            self._queue.changed()
+            self._meter.changed(self._roster.names)
             self._checks.changed(self._roster.names)
             self._loop.files.forget(upstream.NAME)
             watch_upstream(self._site, self._loop.files)

@@ -244,6 +244,12 @@ class BoardScreen(FaceScreen):
         if worker:
             send_back(self, worker)
 
+    def action_release(self) -> None:
+        card = self._can("release")
+        if card is not None and card["task"]:
+            about = card["worker"] or card["task"]
+            self.face.carry_out(["task", "release", card["task"]], f"releasing {card['task']}", about=about)
+
     def action_interrupt(self) -> None:
         worker = self._worker("interrupt")
         if worker:

@@ -9,7 +9,7 @@ from rich.style import Style
 from rich.text import Text
 
 from llmc.core.board.shapes import Board, Card, Column, Head
-from llmc.core.display import age, counted, one_line, plain, some
+from llmc.core.display import age, counted, one_line, plain, some, spent_words
 from llmc.ui.keys import Key
 from llmc.ui.palette import COLUMN_STYLES, STYLES
 
@@ -178,6 +178,8 @@ def card_details(card: Card, now: float, width: int, receipt: Text | None) -> li
     for conflict in card["conflicts"]:
         lines.append(_fact("conflict", f"with {conflict['with']} in {some(conflict['files'], 3)}", "waits"))
     lines += [_fact("trouble", each, "waits") for each in card["troubles"]]
+    if spent := spent_words(card["usage"]):
+        lines.append(_fact("spent", spent))
     if card["last_words"] and card["last_words"] not in card["does"]:
         lines.append(_fact("said", one_line(card["last_words"], 1000)))
     return [line for text in lines for line in folded(text, width)]

@@ -49,6 +49,7 @@ BOARD_KEYS = (
     Key("c", "comment", "comment on lines, in the review", hint="comment", needs="comment"),
     Key("a", "accept", "accept what this screen has shown; else the review opens first", hint="accept", needs="accept"),
     Key("x", "reject", "send the work back, with the open comments and a text", hint="send back", needs="reject"),
+    Key("h", "release", "let it go on: a task that is held, or whose budget is spent", hint="release", needs="release"),
     Key("i", "interrupt", "end the running turn", hint="interrupt", needs="interrupt"),
     Key("R", "restart", "start the agent again; its work stays", hint="restart", needs="restart"),
     Key("e", "explain", "why it is in its state, and what comes next", hint="explain"),

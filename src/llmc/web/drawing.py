@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from llmc.core.display import age, plain
+from llmc.core.display import age, plain, spent_words, usage_words
 from llmc.core.lifecycle.signal_words import reason
 
 STATIC = Path(__file__).parent / "static"
@@ -32,6 +32,7 @@ def _templates() -> Environment:
         auto_reload=False,
     )
     templates.filters.update(age=_age, clock=_clock, words=event_words, short=lambda sha: (sha or "")[:12])
+    templates.filters.update(spent=spent_words, usage=usage_words)
     templates.globals.update(build=_build())
     return templates
 

@@ -38,6 +38,7 @@ def worker_actions(worker: dict[str, Any], *, in_train: bool) -> list[Action]:
     in_review = work == "needs_review"
     offered = {
         "answer": bool(asked) and session in ("up", "starting"),
+        "release": work == "needs_input" and bool(worker.get("task")) and _signal(worker) == "budget",
         "review": in_review,
         "accept": in_review and not in_train,
         "reject": in_review and is_up,
@@ -51,6 +52,10 @@ def worker_actions(worker: dict[str, Any], *, in_train: bool) -> list[Action]:
         "explain": True,
     }
     return _named(offered)
+
+
+def _signal(worker: dict[str, Any]) -> str | None:
+    return (worker.get("evidence") or {}).get("signal")
 
 
 def task_actions(state: str) -> list[Action]:

@@ -79,7 +79,7 @@ def used(limit: Limit) -> str:
 
 def near_words(limit: Limit) -> str:
     whose = "today's budget" if limit.is_of_day else f"the budget of {limit.subject}"
-    return f"{whose} is nearly spent: {used(limit)} ; {RAISE.format(name=limit.name)}"
+    return f"{whose} is nearly spent: {used(limit)}; {RAISE.format(name=limit.name)}"
 
 
 def spent_words(limit: Limit) -> str:

@@ -36,9 +36,9 @@ class Spent(Value):
 
     @property
     def priced(self) -> str:
-        if self.unpriced:
-            return "partly" if self.usd is not None else "unknown"
-        return "api"
+        if self.usd is None:
+            return "unknown"
+        return "partly" if self.unpriced else "api"
 
     @property
     def known_usd(self) -> float:
@@ -54,7 +54,7 @@ def spent(rows: Iterable[UsageRow], book: PriceBook) -> Spent:
             unpriced += row.tokens.all
         else:
             dollars.append(usd)
-    return Spent(tokens, sum(dollars) if dollars or not unpriced else None, unpriced)
+    return Spent(tokens, sum(dollars) if dollars else None, unpriced)
 
 
 def spent_by(
