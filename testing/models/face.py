@@ -101,16 +101,23 @@ def blocks_of(face: Face, step: Text | Act | Use | Commit | Drop, request: Reque
         case Drop():
             return (Said("I will start by reading the code and then"), Cut())
         case Use(tool, arguments):
-            return (Called(_offered(request.tools, tool), arguments),)
+            return (_used(tool, arguments, request.tools),)
         case _:
             return face.act(step, request)
 
 
-def _offered(tools: frozenset[str], tool: str) -> str:
-    """Of a server's tool each CLI puts the server's name before it, in a way of its own."""
+def _used(tool: str, arguments: Body, tools: frozenset[str]) -> Called:
+    """A tool of the CLI itself, or of the server `llmc`: each CLI puts its name before it in a way of its own.
+
+    For some the model writes JavaScript.
+    """
     if tool in tools:
-        return tool
-    return next((name for name in sorted(tools) if name.endswith(tool) and "llmc" in name), f"mcp__llmc__{tool}")
+        return Called(tool, arguments)
+    usual = f"mcp__llmc__{tool}"
+    if "exec" in tools:
+        return Called("exec", f"text(JSON.stringify(await tools.{usual}({json.dumps(arguments)})));
+")
+    return Called(next((name for name in sorted(tools) if name.endswith(tool) and "llmc" in name), usual), arguments)
 
 
 TITLE = {"title": "Scripted work"}

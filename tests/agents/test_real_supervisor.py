@@ -105,3 +105,21 @@ def _told(root: AgentRoot) -> list[str]:
 def _tasks(root: AgentRoot) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(root.done("task", "list", "--all", "--json"))["tasks"]
     return found
+
+
+@pytest.mark.hazard
+@agents("codex", "gemini", "opencode")
+@pytest.mark.timeout(300)
+def test_every_supervisor_has_the_tools(agent_machine: AgentMachine, tmp_path: Path) -> None:
+    root = make_empty_root(agent_machine, tmp_path)
+    root.models.answer_with([Use("delegate", {"text": "Do it.", "request_id": "one"}), Text("It is under way.")])
+    root.done("add", "boss", "--role", "supervisor", "--agent", agent_machine.agent.name)
+    agent_machine.accept(root.root)
+    agent_machine.accept(Path(root.status("boss")["worktree_path"]))
+    root.done("up", "--detach")
+    root.done("start", "--worker", "boss", "--prompt", "Coordinate.")
+    wait_until(lambda: len(_tasks(root)) == 2, PATIENCE_SECS)
+    assert _tasks(root)[1]["asked_by"] == "boss"
+    assert not subprocess.check_output(
+        ["git", "status", "--porcelain", "--ignored"], cwd=root.status("boss")["worktree_path"]
+    ), "the tools are wired outside of the worktree"

@@ -241,7 +241,7 @@ def test_nothing_is_delegated_twice_by_a_server_that_is_killed(root: Root) -> No
     assert len(open_site(root).ledger.tasks.all()) == before + 4
 
 
-@pytest.mark.lesson(59, "a wait that the client gives up is asked again, and nothing is lost")
+@pytest.mark.lesson(59, "a delegation answers its id at once, is waited for with a bound, and its result is kept")
 def test_a_wait_goes_on_after_the_clients_time_out(root: Root) -> None:
     async def session() -> None:
         async with tools_of(root.path) as tools:

@@ -14,10 +14,15 @@ from llmc.mcp.server import Context, make_server
 from llmc.root import Root
 
 
+MOST_BYTES = 32 << 20
+"""Whoever serves it has a bound of its own."""
+
+
 @asynccontextmanager
 async def guest(root: Root, kinds: tuple[str, ...]) -> AsyncIterator[ASGIApp]:
     """Serves for as long as it is open."""
-    manager = StreamableHTTPSessionManager(make_server(Desk(root, kinds), _client_of), stateless=True)
+    server = make_server(Desk(root, kinds), _client_of)
+    manager = StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=MOST_BYTES)
     async with manager.run():
         yield StreamableHTTPASGIApp(manager)
 

@@ -23,7 +23,8 @@ MOST_BODY_BYTES = 1 << 20
 BODY_WITHIN_SECS = 30.0
 LOOKS = frozenset(("GET", "HEAD"))
 READS_BY_POST = ("/mcp",)
-"""What changes something is not offered there by a server that only shows."""
+"""What changes something is not offered there by a server that only shows; what is too long is told in its own way."""
+MOST_THERE_BYTES = 16 << 20
 OPEN = ("/login", "/manifest.webmanifest", "/favicon.ico")
 SECRET_HEADER = "x-llmc-secret"
 POLICY = (
@@ -131,7 +132,7 @@ class Guard:
         if "content-length" in headers and "transfer-encoding" in headers:
             return Refusal(400, "the body has two lengths", "send one of Content-Length and Transfer-Encoding")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
+        if not length.isdecimal() or int(length) > most_of(scope):
             return TOO_LARGE
         has_body = length != "0" or "transfer-encoding" in headers
         if has_body and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -146,7 +147,7 @@ class Guard:
         told = _Told(send)
         try:
             if refusal is None:
-                await self._app(scope, _bounded(receive), told)
+                await self._app(scope, _bounded(receive, most_of(scope)), told)
             elif refusal.status == 401 and _wants_page(scope):
                 scope = {**scope, "path": "/login", "raw_path": b"/login", "query_string": b""}
                 await self._app(scope, receive, _Told(send, status=401))
@@ -177,6 +178,11 @@ def has_secret(state: WebState, scope: Scope, headers: Headers) -> bool:
     """True as well for a script with the token, which needs none."""
     cookie = scope.get("llmc.cookie")
     return cookie is None or state.logins.is_secret(cookie, headers.get(SECRET_HEADER, ""))
+
+
+def most_of(scope: Scope) -> int:
+    """Bytes that a body may have."""
+    return MOST_THERE_BYTES if scope["path"] in READS_BY_POST else MOST_BODY_BYTES
 
 
 NO_SECRET = Refusal(403, "the page has not sent its secret", "log in again with the address of `llmc web`")
@@ -211,7 +217,7 @@ def _protected(send: Send) -> Send:
     return protected
 
 
-def _bounded(receive: Receive) -> Receive:
+def _bounded(receive: Receive, most: int) -> Receive:
     """A body without a length is read no further than one with it, and none is waited for without end."""
     seen = 0
     until = time.monotonic() + BODY_WITHIN_SECS
@@ -223,7 +229,7 @@ def _bounded(receive: Receive) -> Receive:
         if message["type"] == "http.request":
             is_read = not message.get("more_body", False)
             seen += len(message.get("body", b""))
-            if seen > MOST_BODY_BYTES:
+            if seen > most:
                 raise BodyTooLargeError
         return message
 

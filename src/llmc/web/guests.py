@@ -13,6 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from llmc.commands.shared.beside import beside
+from llmc.errors import LlmcError
 from llmc.web.state import WebState
 
 READING = ("read",)
@@ -27,24 +28,26 @@ class Guest:
         allowed = state.settings.mcp_allow
         self._kinds = tuple(kind for kind in allowed if kind in READING or not state.read_only)
         self._wanted = asyncio.Event()
-        self._app: asyncio.Future[ASGIApp] = asyncio.Future()
+        self._opened = asyncio.Event()
+        self._app: ASGIApp | None = None
 
     async def run(self) -> None:
         """Until it is cancelled."""
         await self._wanted.wait()
         try:
             module = await beside(lambda: import_module(self._home))
-            async with module.guest(self._root, self._kinds) as app:
-                self._app.set_result(app)
+            async with module.guest(self._root, self._kinds) as self._app:
+                self._opened.set()
                 await asyncio.Event().wait()
-        except Exception as failure:
-            if not self._app.done():
-                self._app.set_exception(failure)
+        finally:
+            self._opened.set()  # nobody waits for what has failed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._wanted.set()
-        app = await asyncio.shield(self._app)
-        await app(scope, receive, send)
+        await self._opened.wait()
+        if self._app is None:
+            raise LlmcError(f"{scope['path']} could not be opened", "the output of `llmc web` says more")
+        await self._app(scope, receive, send)
 
 
 def guests_of(homes: Mapping[str, str], state: WebState) -> dict[str, Guest]:
