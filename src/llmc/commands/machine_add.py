@@ -80,7 +80,9 @@ def _looked(site: Site, reach: Reach, program: str) -> Probe:
     found = probe(site, reach, program)
     problems = found.problems()
     if problems:
-        raise LlmcError(f"{reach.words} cannot be a machine yet: {'; '.join(problems)}", "then add it again; nothing was made")
+        raise LlmcError(
+            f"{reach.words} cannot be a machine yet: {'; '.join(problems)}", "then add it again; nothing was made"
+        )
     return found
 
 

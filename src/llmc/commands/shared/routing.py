@@ -130,7 +130,9 @@ def _words(app: App, site: Site, args: Namespace, there: PlaceElsewhere) -> tupl
         case "comment" if args.text is not None or args.file is not None:
             return ["comment", *flags, there.worker, args.place, "-"], _text(app, args.text, args.file)
         case "comment" if args.place is not None:
-            raise InvalidUsageError("there is no comment", f'say what: `llmc comment {there.worker} {args.place} "..."`')
+            raise InvalidUsageError(
+                "there is no comment", f'say what: `llmc comment {there.worker} {args.place} "..."`'
+            )
         case "answer":
             return ["answer", *flags, "--", there.worker, args.choice], ""
     return [args.verb, *flags, there.worker], ""
