@@ -58,14 +58,17 @@ def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine) -> Ans
         what, hint = complaint_in(answer.err)
         site.ledger.tasks.unplace(task.id, task.request, what, site.now())
         raise NotGivenError(what, hint)
-    if not is_begun(task):
-        site.ledger.tasks.began(task.id, task.given_to, site.now())
+    site.ledger.tasks.began_there(task, _attempt(task), site.now())
     return answer
 
 
 def is_begun(task: Task) -> bool:
     """Whether the machine was heard to have it."""
-    return bool(task.request) and task.attempts >= int(task.request.split(".")[1])
+    return task.attempts >= _attempt(task)
+
+
+def _attempt(task: Task) -> int:
+    return int(task.request.split(".")[1])
 
 
 def follow_tasks(site: Site, calls: Calls, machine: Machine, document: dict[str, Any]) -> None:
@@ -79,7 +82,7 @@ def follow_tasks(site: Site, calls: Calls, machine: Machine, document: dict[str,
         except (NotGivenError, UnreachableError, UnknownOutcomeError):
             continue
     for task in [task for task in placed if task.request in named and not is_begun(task)]:
-        site.ledger.tasks.began(task.id, task.given_to, site.now())
+        site.ledger.tasks.began_there(task, _attempt(task), site.now())
     gone = [task for task in gone if is_begun(task)]
     if gone:
         _ask_what_became(site, calls, machine, gone)
@@ -88,9 +91,9 @@ def follow_tasks(site: Site, calls: Calls, machine: Machine, document: dict[str,
 def _ask_what_became(site: Site, calls: Calls, machine: Machine, gone: list[Task]) -> None:
     """Its worker there names it no longer: it was reset or removed there, or has failed."""
     answer = calls.look(machine.name, "task", "list", "--all", "--json")
-    if not isinstance(answer.data, list):
+    if not isinstance(answer.data, dict):
         return
-    told = {each.get("request"): each for each in answer.data}
+    told = {each.get("request"): each for each in answer.data["tasks"]}
     landing = {each.task for each in landings_of(site, machine.name)}
     for task in gone:
         there = told.get(task.request)

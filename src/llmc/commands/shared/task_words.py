@@ -9,6 +9,7 @@ from llmc.care.queue import next_assignment
 from llmc.commands.shared.result import Result
 from llmc.core.display import counted, one_line
 from llmc.core.tasks.task import Standing, Task, TaskState, TaskView, view_of
+from llmc.fleet.hands import hands_elsewhere, holders_elsewhere
 from llmc.site import Site
 from llmc.store.ledger import holders_of
 from llmc.store.snapshot import read_daemon_pid
@@ -25,8 +26,8 @@ def all_views(site: Site, *, ended: bool) -> list[TaskView]:
 def task_views(site: Site, tasks: Iterable[Task], queued: list[Task] | None = None) -> list[TaskView]:
     """Each as it stands, with what it waits for. `queued`: all that are, in their order, if they were read already."""
     state = site.ledger.load()
-    holders = holders_of(state)
-    _, plan = next_assignment(site, state, tasks=queued)
+    holders = {**holders_elsewhere(site.root), **holders_of(state)}
+    _, plan = next_assignment(site, state, tasks=queued, elsewhere=hands_elsewhere(site.root))
     next_to = {task.id: worker for task, worker in plan.pairs}
     in_train = {entry.task for entry in site.ledger.tasks.train.open()}
     views = []
@@ -58,7 +59,8 @@ def task_data(view: TaskView) -> dict[str, Any]:
         "auto_accept": task.auto_accept,
         "wants": {"worker": task.worker or None, "agent": task.agent or None, "machine": task.machine or None},
         "more": task.more or None,
-        "machine": None,
+        "machine": task.given_on or None,
+        "request": task.request or None,
         "usage": None,
     }
 

@@ -33,6 +33,8 @@ class TaskGiven(UserCommand):
     """Its id in the queue; empty for one that is made with this."""
     by_name: bool = False
     """A person wanted this very worker for one that is made with this."""
+    request: str = ""
+    """What the hub of this machine calls it, where that asks for it."""
 
 
 class MessageGiven(UserCommand):
