@@ -36,7 +36,7 @@ def run(app: App, args: Namespace) -> Result:
     out = os.dup(1)
     os.dup2(2, 1)  # whatever else is printed here is no part of the talk
     _load()
-    _Server(root, out).serve()
+    _Remote(root, out).serve()
     return Result()
 
 
@@ -47,7 +47,7 @@ def _load() -> None:
         import_module(f"llmc.{module}")
 
 
-class _Server:
+class _Remote:
     def __init__(self, root: Root, out: int) -> None:
         self._root = root
         self._out = out

@@ -15,14 +15,14 @@ from llmc.fleet.calls import Calls, UnknownOutcomeError
 from llmc.fleet.known import machine_of
 from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine, machine_named
-from llmc.fleet.wire import Answer
+from llmc.fleet.wire import MachineAnswer
 from llmc.fleet.words import complaint_in
 from llmc.site import Site
 
 _OVER = {"failed": Standing.FAILED, "cancelled": Standing.FAILED}
 
 
-def place(site: Site, calls: Calls, task_id: str, worker: str, machine: Machine) -> Answer:
+def place(site: Site, calls: Calls, task_id: str, worker: str, machine: Machine) -> MachineAnswer:
     """Gives the task to the worker there. Raises NotGivenError when the machine has refused it, and it waits again.
 
     Raises UnreachableError or UnknownOutcomeError when nobody knows: then it stays set apart for that worker.
@@ -49,7 +49,7 @@ def place_by_name(site: Site, task_id: str, name: str) -> None:
         return
 
 
-def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine) -> Answer:
+def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine) -> MachineAnswer:
     """What the machine says of the attempt, whether it hears of it for the first time or not."""
     send_branch(site, machine)
     words = ("start", "--worker", task.given_to, "--request", task.request, "--json", "-")
