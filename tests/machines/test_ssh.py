@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
-from llmc.fleet.ssh import SshReach
 from testing.machines.three import Hub, Machines
 from testing.waiting import wait_until
 
@@ -25,6 +25,12 @@ Host *
   ServerAliveInterval 0
 """
 
+ASK = """
+import sys
+from llmc.fleet.ssh import SshReach
+print(*SshReach("m1", sys.argv[1]).argv("env; tty; ss -tln; echo over"), sep="\\0", end="")
+"""
+
 
 def test_nothing_of_the_users_goes_over(machines: Machines) -> None:
     settings = machines.place / "home" / ".ssh" / "config"
@@ -34,7 +40,7 @@ def test_nothing_of_the_users_goes_over(machines: Machines) -> None:
     variables = dict(line.split(";")[0].split("=") for line in agent.splitlines() if "=" in line)
     env = {**machines.environment, **variables, "SECRET_TOKEN": "secret", "DISPLAY": ":9"}
     try:
-        argv = SshReach("m1", str(machines.place / "private")).argv("env; tty; ss -tln; echo over")
+        argv = machines.run(sys.executable, "-c", ASK, str(machines.place / "private")).out.split("\0")
         plain = machines.run("ssh", "m1", "env", env=env, check=False).out
         said = machines.run(*argv, env=env).out
     finally:

@@ -184,9 +184,7 @@ def _answer(code: int, out: bytes, err: bytes) -> dict[str, Any]:
 
 
 def _unknown(words: list[str]) -> dict[str, Any]:
-    err = (
-        f"error: `llmc {words[0]}` was cut short on the machine: nobody knows what came of it\nhint: look at it first\n"
-    )
+    err = f"error: `llmc {words[0]}` was cut short, and may have done its work\nhint: look at it first\n"
     return {"code": UNKNOWN, "out": "", "err": err}
 
 

@@ -29,6 +29,7 @@ from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import Upstream, watch_upstream
 from llmc.daemon.view import LiveView
 from llmc.errors import LlmcError
+from llmc.fleet.switchboard import Switchboard
 from llmc.host.signals import Ending
 from llmc.model import Session, State, Turn, Worker
 from llmc.observe.readings import Observation, Readings
@@ -44,7 +45,7 @@ from llmc.tmux.parsing import Pane
 
 AT_ONCE = 4
 """Workers looked after at the same time: starting many agents at once would only make all of them slow."""
-STATE_FILES = frozenset(("state.json", "config.toml"))
+STATE_FILES = frozenset(("state.json", "config.toml", "machines.json"))
 PATROL, TASKS = "*patrol*", "*tasks*"
 """Not workers: worker names begin with a letter."""
 
@@ -79,6 +80,7 @@ class Daemon:
         self._train = TrainKeeper(self._loop.signals.wake)
         self._queue = QueueWatch(self._loop.signals.wake)
         self._checks = ReviewChecks(self._loop.signals.wake)
+        self._switchboard = Switchboard(lambda: self._site, self._journal.complain)
         self._setups = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="setup")
         """A setup may take half an hour, and must not keep the others from being looked after."""
         self._not_set_up: set[str] = set()
@@ -116,6 +118,7 @@ class Daemon:
             self._queue.close()
             self._checks.close()
             self._conflicts.close(self._site)
+            self._switchboard.close()
             self._loop.close()
         if signals.ending is Ending.INTERRUPTED:
             self._stop_agents()
@@ -212,6 +215,7 @@ class Daemon:
         if isinstance(fetched, str):
             self._conflicts.upstream_is(fetched, self._roster.names)
             self._checks.changed(self._roster.names)
+            self._switchboard.branch_has_moved()
         else:
             self._journal.complain(EVERYBODY, str(fetched))
         self._patrols.looked_upstream(self._site)
@@ -263,9 +267,15 @@ class Daemon:
         self._not_set_up = {worker.name for worker in down if needs_setup(self._site, worker)}
         self._roster.update(state.workers)
         self._journal.settled(EVERYBODY)
+        self._follow_machines()
         self._plan(state)
         self._queue.workers_are(state)
         self._follow_terminals(state.workers.values())
+
+    def _follow_machines(self) -> None:
+        self._switchboard.follow()
+        if os.path.isdir(self._site.root.known_machines):
+            self._loop.files.add(self._site.root.known_machines, TASKS, frozenset())
 
     def _read_settings(self) -> None:
         changed = _modified(self._site.root.config_file)

@@ -12,8 +12,9 @@ from llmc.core.tasks.task import Failure, Standing, Task
 from llmc.errors import IllegalEventError
 from llmc.fleet.branches import send_branch
 from llmc.fleet.calls import Calls, UnknownOutcomeError
+from llmc.fleet.known import machine_of
 from llmc.fleet.reach import UnreachableError
-from llmc.fleet.registry import Machine
+from llmc.fleet.registry import Machine, machine_named
 from llmc.fleet.wire import Answer
 from llmc.fleet.words import complaint_in
 from llmc.site import Site
@@ -31,6 +32,21 @@ def place(site: Site, calls: Calls, task_id: str, worker: str, machine: Machine)
     if not site.ledger.tasks.place(task.id, worker, machine.name, request, site.now()):
         raise IllegalEventError(f"{task.id} does not wait for a worker any more", f"`llmc task show {task.id}`")
     return go_on_placing(site, calls, site.ledger.tasks.task(task.id), machine)
+
+
+def place_by_name(site: Site, task_id: str, name: str) -> None:
+    """For the queue, which tries again what could not be done. What nobody knows of is followed up by its machine."""
+    found = machine_of(site.root, name)
+    if found is None:
+        raise NotGivenError(f"nobody knows where {name} is", "`llmc status` shows it")
+    machine, worker = machine_named(site.root, site.config, found[0]), found[1]
+    try:
+        with Calls(site) as calls:
+            place(site, calls, task_id, worker, machine)
+    except UnreachableError as silent:
+        raise NotGivenError(silent.what, silent.hint) from silent
+    except UnknownOutcomeError:
+        return
 
 
 def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine) -> Answer:

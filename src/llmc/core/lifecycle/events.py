@@ -72,8 +72,14 @@ class AcceptAsked(UserCommand):
     """Only this very tree, by the first digits of its name."""
     unattended: bool = False
     """Nobody asks: it may land by itself, if its checks pass."""
-    landed: str = ""
-    """It has landed already, as this commit: the hub of this machine has said so."""
+
+
+class LandedAtHub(UserCommand):
+    """The hub of this machine has landed the work, as this commit."""
+
+    sha: str
+    reviewed: bool
+    unattended: bool = False
 
 
 class RebaseAsked(UserCommand):
