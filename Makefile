@@ -1,7 +1,7 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test hazards lint format bench peers chaos kills queue soak agents drift docs docs-pictures pin bootstrap bootstrap-dev clean
+.PHONY: help demo test hazards lint format bench peers chaos kills queue soak machines agents drift docs docs-pictures pin bootstrap bootstrap-dev clean
 
 # Most tests wait for programs more than they compute.
 WORKERS ?= 4
@@ -58,6 +58,9 @@ queue: bootstrap-dev ## thirty tasks of a plan, with the daemon killed again and
 
 soak: bootstrap-dev ## 200 quiet and 20 busy terminals for 15 minutes: nothing may grow or be missed (SOAK_ARGS="--minutes 2")
 	.venv/bin/python -m bench.soak $(SOAK_ARGS)
+
+machines: bootstrap-dev ## three machines inside this one and a shell beside them, to play with (needs root)
+	@.venv/bin/python -m testing.machines
 
 agents: ## install the pinned versions of the real agent CLIs into .agents
 	@scripts/bootstrap agents

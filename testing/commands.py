@@ -75,7 +75,7 @@ class Llmc:
             timeout=timeout,
             check=False,
         )
-        said = _said(done)
+        said = said_by(done)
         if check and said.code != 0:
             raise CommandFailedError(f"llmc {' '.join(words)} ended with {said.code}:\n{said.words}")
         return said
@@ -89,7 +89,7 @@ class Llmc:
     def _one_of_many(self, words: Sequence[str], env: Changes) -> Said:
         if self.prefix or any(name.startswith(READ_AT_START) for name in env):
             return self.run(*words, check=False, env=env)
-        return _said(run_warm(words, env=self.environment(env), cwd=self.home, timeout=PATIENCE_SECS))
+        return said_by(run_warm(words, env=self.environment(env), cwd=self.home, timeout=PATIENCE_SECS))
 
     def command(self, *words: str) -> list[str]:
         return [*self.prefix, str(self.program), *words]
@@ -132,7 +132,7 @@ class Llmc:
         shutil.rmtree(self.sockets)
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> Said:
+def said_by(done: subprocess.CompletedProcess[bytes]) -> Said:
     return Said(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.cli.arguments import some_lines, some_name, some_path, some_text, some_tree
+from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text, some_tree
 from llmc.cli.command import WORKER, Command, flag, value, word
 
 MACHINE = value("name", "MACHINE", some_name, "the machine's name")
@@ -61,6 +61,13 @@ REMOTE_COMMANDS = (
         looks=True,
         hidden=True,
         home="llmc.cli.remote_serve",
+    ),
+    Command(
+        "remote-ending",
+        "typed by an allocation that is about to end",
+        ("llmc remote-ending --within 20",),
+        (value("--within", "SECS", some_seconds, "how long turns have to end", default=20.0),),
+        hidden=True,
     ),
     Command(
         "remote-join",

@@ -20,7 +20,7 @@ from llmc.commands.shared.result import Result
 from llmc.fleet.wire import GREETING, PROTOCOL, decode_line, encode_line
 from llmc.host.forks import Forked, said_so_far, without_hangups
 from llmc.root import Root
-from llmc.store.machine_file import read_membership
+from llmc.store.machine_file import is_ending, read_membership
 from llmc.store.requests import RequestStore
 
 EVERY_SECS = 3.0
@@ -68,7 +68,7 @@ class _Remote:
             for key, _ in self._look.select(max(0.0, self._said_at + EVERY_SECS - time.monotonic())):
                 key.data()
             if time.monotonic() - self._said_at >= EVERY_SECS:
-                self._say({"alive": True})
+                self._say({"alive": True, "ending": is_ending(self._root)})
         for child in self._followers:
             child.end()
 
@@ -136,7 +136,7 @@ class _Remote:
         """With the answer, so that whoever has it looks at nothing older."""
         from llmc.commands.status import status_document
 
-        return {"board": status_document(self._root), "now_unix": time.time()} if order.get("board", True) else {}
+        return _told(self._root, status_document(self._root)) if order.get("board", True) else {}
 
     # --- what is told as it changes -----------------------------------------------------------------------
 
@@ -201,12 +201,16 @@ def _follow(root: Root) -> int:
             while not board.document:
                 await asyncio.sleep(FIRST_LOOK_SECS)
             async for _ in board.changes():
-                _tell({"board": board.document, "now_unix": time.time()})
+                _tell(_told(root, board.document))
         finally:
             watching.cancel()
 
     asyncio.run(follow())
     return 0
+
+
+def _told(root: Root, document: dict[str, Any]) -> dict[str, Any]:
+    return {"board": document, "now_unix": time.time(), "ending": is_ending(root)}
 
 
 def _tell(said: dict[str, Any]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -33,6 +35,10 @@ def run(app: App, args: Namespace) -> Result:
     with FileLock(site.root.worker_lock(f"machine-{args.name}"), name=f"machine {args.name}", timeout=LOCK_SECS):
         machine = _made(app, site, args.name, options)
     warnings = bring_up_there(app, app.site(), machine)
+    if options.slurm:
+        from llmc.fleet.slurm import own_disk_warning
+
+        warnings += own_disk_warning(site, machine)
     told = f"{args.name} is a machine of this root now: {machine.reach.words}, {options.slots} slots"
     then = f"next: `llmc add NAME --machine {args.name}`"
     return Result("\n".join([told, *warnings, then]), machine_data(site.root, args.name))
@@ -57,14 +63,31 @@ def _made(app: App, site: Site, name: str, options: MachineOptions) -> Machine:
     if known is not None and not known.lost:
         raise LlmcError(f"there is a machine {name} already", f"`llmc machine check {name}`, or choose another name")
     hub = change_fleet(site.root, lambda fleet: fleet).hub
-    reach = reach_of(options, private_directory(site.root))
-    app.console.progress(f"looking at {name}")
-    found = _looked(site, reach, options.program)
-    home = options.home.replace("~", found.home, 1) if options.home.startswith("~") else options.home
-    epoch = known.epoch if known is not None else 1
-    member = Member(name, "", home or f"{found.home}/llmc-{hub[:8]}-{name}", found.program, epoch)
-    machine = Machine(member, options, reach, hub)
-    member = replace(member, id=make_there(site, machine, app.console.progress))
+    place = options.home or f"~/llmc-{hub[:8]}-{name}"
+    with _reached(site, name, options, place) as (reach, job):
+        app.console.progress(f"looking at {name}")
+        found = _looked(site, reach, options.program)
+        home = place.replace("~", found.home, 1) if place.startswith("~") else place
+        epoch = known.epoch if known is not None else 1
+        member = Member(name, "", home, found.program, epoch, job)
+        return _joined(app, site, fleet, Machine(member, options, reach, hub))
+
+
+@contextmanager
+def _reached(site: Site, name: str, options: MachineOptions, place: str) -> Iterator[tuple[Reach, str]]:
+    """With the job that it is, if it is one. What was allocated ends when it does not become a machine."""
+    if not options.slurm:
+        yield reach_of(options, private_directory(site.root)), ""
+        return
+    from llmc.fleet.slurm import allocation
+
+    with allocation(site, name, options, place) as reach:
+        yield reach, reach.job
+
+
+def _joined(app: App, site: Site, fleet: Fleet, machine: Machine) -> Machine:
+    name, options = machine.name, machine.options
+    member = replace(machine.member, id=make_there(site, machine, app.console.progress))
     set_table(site.root.config_file, ("machines", name), _given(options))
     try:
         change_fleet(site.root, lambda fleet: _with(fleet, member))

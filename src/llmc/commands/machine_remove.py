@@ -24,6 +24,10 @@ def run(app: App, args: Namespace) -> Result:
             raise LlmcError(f"{args.name} still has {', '.join(left)}", f"`llmc nuke {' '.join(left)}` first")
         calls.do(args.name, "down", "--force", repeatable=True)
     over(site, machine.reach, f"rm -rf -- {shell_word(machine.member.home)}")
+    if machine.member.job:
+        from llmc.fleet.slurm import end_allocation
+
+        end_allocation(site, machine.member.job)
     change_member(site.root, args.name, lambda member: None)
     remove_table(site.root.config_file, ("machines", args.name))
     forget_machine(site.root, args.name)

@@ -91,7 +91,7 @@ class Calls:
                 link = self._links[name] = Link(machine)
             said = link.ask(within, **order)
         except UnreachableError as silent:
-            note_silent(root, machine, silent.what)
+            note_silent(root, machine, silent.what, silent.state)
             raise
         note_heard(root, machine, said)
         return said

@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from llmc import __version__
 from llmc.config.edit import value_at, with_table, with_value, without_table
 from llmc.config.load import decode
 from llmc.core.names import check_worker_name
 from llmc.errors import LlmcError
-from llmc.fleet.reach import Reach, UnreachableError, shell_word
+from llmc.fleet.reach import Reach, UnreachableError, announced, shell_word, without_banner
 from llmc.fleet.registry import Machine, Member
 from llmc.fleet.transport import bare_copy_command, forget_pushed, push_branch
 from llmc.git.runner import MINIMUM, clean_environment
@@ -23,6 +24,7 @@ from llmc.values import Value
 
 LOOKS_WITHIN_SECS = 40.0
 MAKES_WITHIN_SECS = 1800.0
+FULL_BELOW_KB = 1024
 TMUX_MINIMUM = (3, 2)
 MARK = "llmc-probe"
 _PROBE = r"""
@@ -73,9 +75,10 @@ def over(site: Site, reach: Reach, command: str, stdin: bytes = b"", within: flo
     """Runs a command of the shell there. Raises UnreachableError when it does not end."""
     env = clean_environment(site.host.environ())
     try:
-        return site.host.run(reach.argv(command), env=env, stdin=stdin, timeout=within)
+        done = site.host.run(reach.argv(announced(command)), env=env, stdin=stdin, timeout=within)
     except ProgramHungError as hung:
         raise UnreachableError(f"{reach.words} did not answer within {within:.0f} s", "is it there?") from hung
+    return replace(done, out=without_banner(done.out))
 
 
 def probe(site: Site, reach: Reach, program: str) -> Probe:
@@ -123,11 +126,27 @@ def make_there(site: Site, machine: Machine, say: Callable[[str], None]) -> str:
         init = f"{llmc} init --source {shell_word(member.source)} --target {root} --branch {branch} --json"
         _must(site, machine, f"test -e {root}/config.toml || {init}")
         return join(site, machine)
-    except BaseException:
+    except BaseException as failed:
+        forget_pushed(site.git, machine, site.root.path, branch)
+        is_full = isinstance(failed, LlmcError) and _is_full(site, machine)
         if not had:
             with suppress(LlmcError):
                 over(site, machine.reach, f"rm -rf -- {home}")
+        if is_full:
+            what = f"{machine.name} has no space left on the disk of {member.home}"
+            raise LlmcError(what, "free some, or name another directory with --home") from failed
         raise
+
+
+def _is_full(site: Site, machine: Machine) -> bool:
+    """Git does not always say so."""
+    try:
+        free = over(
+            site, machine.reach, f"df -Pk {shell_word(machine.member.home)} | awk 'NR == 2 {{ print $4 }}'"
+        ).text
+        return int(free.split()[-1]) < FULL_BELOW_KB
+    except (LlmcError, ValueError, IndexError):
+        return False
 
 
 def join(site: Site, machine: Machine) -> str:

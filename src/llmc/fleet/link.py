@@ -122,11 +122,12 @@ class Link:
 
     def _unreachable(self, otherwise: str, *, was_sent: bool = False) -> UnreachableError:
         self._program.exit_code(0.2)
-        said = self._program.complaint.splitlines()
+        complaint = self._program.complaint
+        said, state = complaint.splitlines(), self.machine.reach.state_after(complaint)
         why = said[-1] if said else otherwise
         name = self.machine.name
         hint = f"`llmc machine check {name}` looks closer"
-        return UnreachableError(f"{name} cannot be reached: {why}", hint, was_sent=was_sent)
+        return UnreachableError(f"{name} cannot be reached: {why}", hint, was_sent=was_sent, state=state)
 
 
 class _Question:

@@ -33,6 +33,8 @@ class Member(Value):
     """The directory over there that has the root and the copy of the repository."""
     program: str
     epoch: int = 1
+    job: str = ""
+    """The allocation of Slurm that it is; empty for others, and when that has ended."""
     lost: bool = False
     """A person has given it up. What it still does counts no longer."""
 
@@ -121,7 +123,7 @@ def machine_named(root: Root, config: Config, name: str) -> Machine:
     options = config.machines.get(name)
     if options is None:
         raise LlmcError(f"the settings have no [machines.{name}] any more", f"add it, or `llmc machine remove {name}`")
-    return Machine(member, options, reach_of(options, private_directory(root)), fleet.hub)
+    return Machine(member, options, reach_of(options, private_directory(root), member.job), fleet.hub)
 
 
 def all_machines(root: Root, config: Config) -> list[Machine]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pwd
 
+from llmc.fleet.known import UNREACHABLE
 from llmc.host.files import write_atomically
 from llmc.values import Value
 
@@ -38,7 +40,7 @@ OPTIONS = {
 CONFIGURATION = """\
 # Made by LLMC. What stands first holds; the variables of the user's environment are taken out again at the end.
 {options}
-Include ~/.ssh/config
+Include "{user}"
 Include /etc/ssh/ssh_config
 Match all
     SendEnv -*
@@ -54,6 +56,13 @@ class SshReach(Value):
     def words(self) -> str:
         return f"ssh {self.host}"
 
+    @property
+    def keeps_processes(self) -> bool:
+        return True
+
+    def state_after(self, complaint: str) -> str:
+        return UNREACHABLE
+
     def argv(self, command: str, *, terminal: bool = False) -> list[str]:
         return ["ssh", "-F", self._configuration(), "-tt" if terminal else "-T", "--", self.host, command]
 
@@ -61,5 +70,10 @@ class SshReach(Value):
         os.makedirs(self.private, mode=0o700, exist_ok=True)
         socket = os.path.join(self.private, hashlib.sha256(self.host.encode()).hexdigest()[:12])
         options = "\n".join(f"{name} {value}" for name, value in (*OPTIONS.items(), ("ControlPath", f'"{socket}"')))
-        write_atomically(f"{socket}.conf", CONFIGURATION.format(options=options))
+        write_atomically(f"{socket}.conf", CONFIGURATION.format(options=options, user=_user_configuration()))
         return f"{socket}.conf"
+
+
+def _user_configuration() -> str:
+    """Where ssh itself looks for it, whatever HOME says."""
+    return os.path.join(pwd.getpwuid(os.geteuid()).pw_dir, ".ssh", "config")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from llmc.errors import LlmcError
-from llmc.fleet.reach import shell_word
+from llmc.fleet.reach import BEGINS, announced, shell_word
 from llmc.fleet.registry import Machine
 from llmc.git.failure import GitError
 from llmc.git.own_view import view_of
@@ -14,6 +14,8 @@ from llmc.git.runner import LONG, Git
 
 _PLAIN = "env GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1"
 """An agent may have written the settings of its user, and hidden refs by them."""
+
+_PASSED_ON = f'{{ while IFS= read -r line && [ "$line" != {BEGINS} ]; do :; done; exec cat; }}'
 
 
 def machine_ref(name: str, *parts: str) -> str:
@@ -49,7 +51,8 @@ def _place(path: str) -> str:
 
 def _over(git: Git, machine: Machine, root: str, *words: str) -> None:
     """Git hands a host and a command to what it takes for ssh; the host is ours to know."""
-    way = f'f() {{ shift; exec {shlex.join(machine.reach.argv("@"))[: -len("@")]}"$1"; }}; f'
+    reach = shlex.join(machine.reach.argv("@"))[: -len("@")]
+    way = f'f() {{ shift; {reach}"{announced("$1")}" | {_PASSED_ON}; }}; f'
     env = {"GIT_SSH_COMMAND": way, "GIT_SSH_VARIANT": "simple", "GIT_PROTOCOL_FROM_USER": "1"}
     try:
         git.run(root, *words, env=env, timeout=LONG)

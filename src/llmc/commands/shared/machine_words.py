@@ -15,6 +15,9 @@ from llmc.fleet.words import complaint_in
 from llmc.root import Root
 from llmc.site import Site
 
+STARTS_WITHIN_SECS = 30.0
+LOOKS_EVERY_SECS = 0.5
+
 
 def told_machines(root: Root) -> list[dict[str, Any]]:
     return machines_told(read_known(root), time.time(), heeded=running_daemon(root) is not None)
@@ -27,6 +30,8 @@ def machine_data(root: Root, name: str) -> dict[str, Any] | None:
 def bring_up_there(app: App, site: Site, machine: Machine) -> list[str]:
     """Its own daemon looks after its workers. What kept it from being started, in a line."""
     app.console.progress(f"starting the daemon on {machine.name}")
+    if not machine.reach.keeps_processes:
+        return _wait_for_daemon_there(site, machine)
     try:
         with Calls(site) as calls:
             said = calls.do(machine.name, "up", "--detach", "--json", repeatable=True)
@@ -34,3 +39,15 @@ def bring_up_there(app: App, site: Site, machine: Machine) -> list[str]:
         return [f"note: {silent.what}; {silent.hint}"]
     what, hint = complaint_in(said.err)
     return [f"note: its daemon did not start: {what}; {hint}"] if said.code and "runs already" not in what else []
+
+
+def _wait_for_daemon_there(site: Site, machine: Machine) -> list[str]:
+    """Its own job starts it."""
+    until = time.monotonic() + STARTS_WITHIN_SECS
+    with Calls(site) as calls:
+        while time.monotonic() < until:
+            said = calls.look(machine.name, "status", "--json").data
+            if said and said["daemon"]["running"]:
+                return []
+            time.sleep(LOOKS_EVERY_SECS)
+    return [f"note: its daemon has not started within {STARTS_WITHIN_SECS:.0f} s: `llmc machine check {machine.name}`"]
