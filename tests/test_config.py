@@ -124,7 +124,8 @@ def test_home_is_expanded_in_the_source(monkeypatch, tmp_path):
             "[zebra]\n",
             4,
             "unknown table `zebra`",
-            "known here: repo, defaults, policy, tasks, budget, backup, notify, classifier, web, log, workers, agents",
+            "known here: repo, defaults, policy, tasks, budget, backup, notify, classifier, web, sandbox, mcp, log,"
+            " workers, agents, machines",
         ),
         (
             "[[policy.auto_confirm]]\nagent = 'claude'\nkind = 'question'\npattern = 'x'\nx = 1\n",

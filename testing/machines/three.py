@@ -149,6 +149,8 @@ class Machines:
     place: Path
     machines: dict[str, Machine] = field(default_factory=dict)
     nowhere: list[int] = field(default_factory=list)
+    more: dict[str, str] = field(default_factory=dict)
+    """Of the environment of everybody beside the machines."""
     _keeper: subprocess.Popen[bytes] | None = None
 
     def __getitem__(self, name: str) -> Machine:
@@ -237,7 +239,7 @@ class Machines:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"PATH": SYSTEM_PATH, "HOME": str(self.place / "home"), "LANG": "C.UTF-8"}
+        return {"PATH": SYSTEM_PATH, "HOME": str(self.place / "home"), "LANG": "C.UTF-8", **self.more}
 
     @property
     def socket(self) -> str:
@@ -289,7 +291,7 @@ class Hub(Llmc):
         return self.bed.checked(said_by(done), f"llmc {' '.join(words)}", check)
 
     def environment(self, changes: Changes = NO_CHANGES) -> dict[str, str]:
-        own = {"PATH": SYSTEM_PATH, "XDG_RUNTIME_DIR": str(self.sockets)}
+        own = {"PATH": SYSTEM_PATH, "XDG_RUNTIME_DIR": str(self.sockets), **self.bed.more}
         return Llmc.environment(self, {**own, **changes})
 
     def git(self, *words: str) -> str:

@@ -115,8 +115,7 @@ def _used(tool: str, arguments: Body, tools: frozenset[str]) -> Called:
         return Called(tool, arguments)
     usual = f"mcp__llmc__{tool}"
     if "exec" in tools:
-        return Called("exec", f"text(JSON.stringify(await tools.{usual}({json.dumps(arguments)})));
-")
+        return Called("exec", f"text(JSON.stringify(await tools.{usual}({json.dumps(arguments)})));\n")
     return Called(next((name for name in sorted(tools) if name.endswith(tool) and "llmc" in name), usual), arguments)
 
 

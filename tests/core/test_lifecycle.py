@@ -110,6 +110,7 @@ TASK = occurs(ev.TaskGiven, "add a parser", "the whole prompt")
 MESSAGE = occurs(ev.MessageGiven, "go on")
 REJECT = occurs(ev.WorkRejected, "more tests")
 ACCEPT = occurs(ev.AcceptAsked)
+LANDED_AT_HUB = occurs(ev.LandedAtHub, TIP, True)
 REBASE_ASKED = occurs(ev.RebaseAsked, TIP)
 RESET_ASKED = occurs(ev.ResetAsked)
 START_ASKED = occurs(ev.StartAsked)
@@ -244,6 +245,7 @@ ROWS = [
     Row("review",                         REVIEW_OPENED,                "x x x R x x x"),
     Row("reject",                         REJECT,                       "x x x J x x x"),
     Row("accept",                         ACCEPT,                       "x x x R x x x"),
+    Row("landed at the hub",              LANDED_AT_HUB,                "x x I I x x x"),
     Row("rebase",                         REBASE_ASKED,                 "x x B B x B x", fields=OVER),
     Row("reset",                          RESET_ASKED,                  "I W N R J B E"),
     Row("up",                             START_ASKED,                  "I W N R J B E", fields=DOWN),
@@ -438,7 +440,7 @@ def test_facts_are_never_refused(kind):
 # --- what is refused -----------------------------------------------------------------------------
 
 
-NEEDS_FREE = [TASK, MESSAGE, REJECT, ACCEPT, REBASE_ASKED]
+NEEDS_FREE = [TASK, MESSAGE, REJECT, ACCEPT, LANDED_AT_HUB, REBASE_ASKED]
 NEEDS_SESSION = [TASK, MESSAGE, REJECT]
 
 

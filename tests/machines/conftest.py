@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from testing.machines.slurm import slurm_on
 from testing.machines.three import Hub, Machines, NoMachinesError, three_machines
 
 REQUIRED = os.environ.get("LLMC_REQUIRE_MACHINES") == "1"
@@ -30,6 +31,15 @@ def hub(machines: Machines, tmp_path: Path) -> Iterator[Hub]:
     with Hub(tmp_path / "home", tmp_path / "root", bed=machines) as hub:
         hub.begin()
         yield hub
+
+
+@pytest.fixture
+def slurm(machines: Machines) -> Iterator[None]:
+    """A cluster on the machines, which the hub submits to."""
+    with slurm_on(machines) as settings:
+        machines.more["SLURM_CONF"] = str(settings)
+        yield
+        del machines.more["SLURM_CONF"]
 
 
 @pytest.fixture

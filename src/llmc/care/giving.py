@@ -29,10 +29,12 @@ class SomebodyActsError(LlmcError):
     """Somebody else acts for the worker right now."""
 
 
-def task_event(site: Site, worker: Worker, prompt: str, task: str = "", *, by_name: bool = False) -> ev.TaskGiven:
+def task_event(
+    site: Site, worker: Worker, prompt: str, task: str = "", *, by_name: bool = False, request: str = ""
+) -> ev.TaskGiven:
     """The event that gives the worker this task. The caller acts for the worker, and has caught up."""
     refuse_unfit(site, worker)
-    return ev.TaskGiven(site.now(), prompt, _as_sent(site, worker, prompt), task, by_name)
+    return ev.TaskGiven(site.now(), prompt, _as_sent(site, worker, prompt), task, by_name, request)
 
 
 def prompt_of(task: Task) -> str:

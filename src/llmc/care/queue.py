@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from llmc.care.giving import NotGivenError, SomebodyActsError, give_if_free
 from llmc.care.retries import hands_of, queue_failed_again
-from llmc.core.tasks.queue import Assignment, Flight, assign, flights_of, waits
+from llmc.core.tasks.queue import Assignment, Flight, Hand, assign, flights_of, waits
 from llmc.core.tasks.task import Task
 from llmc.errors import IllegalEventError
 from llmc.model import State
@@ -37,10 +38,11 @@ def next_assignment(
     unfit: Mapping[str, str] = NOBODY,
     touched: Touched | None = None,
     tasks: list[Task] | None = None,
+    elsewhere: Sequence[Hand] = (),
 ) -> tuple[list[Task], Assignment]:
     """The tasks that wait for a worker, and what is to become of them. `touched` None: as the daemon saw it last.
 
-    `tasks`: all that are queued, if somebody has read them already.
+    `tasks`: all that are queued, if somebody has read them already. `elsewhere`: the workers of other machines.
     """
     holders = holders_of(state)
     queued = [task for task in (site.ledger.tasks.queued() if tasks is None else tasks) if waits(task, holders)]
@@ -49,7 +51,9 @@ def next_assignment(
     others = {task.id: task.standing for task in queued}
     unknown = {each for task in queued for each in task.after if each not in others}
     others |= {task.id: task.standing for task in site.ledger.tasks.named(unknown).values()}
-    return queued, assign(queued, hands_of(site, state, unfit), others, _flights(site, state, queued, touched))
+    away = [replace(hand, free=hand.free and hand.name not in unfit) for hand in elsewhere]
+    hands = [*hands_of(site, state, unfit), *away]
+    return queued, assign(queued, hands, others, _flights(site, state, queued, touched))
 
 
 def _flights(site: Site, state: State, queued: list[Task], touched: Touched | None) -> list[Flight]:
@@ -60,10 +64,19 @@ def _flights(site: Site, state: State, queued: list[Task], touched: Touched | No
     return flights_of(state.workers.values(), at_workers, seen)
 
 
-def give_out(site: Site, unfit: Mapping[str, str] = NOBODY) -> GivenOut:
-    """Writes tasks into the records of workers that are free. Who is not fit is left alone, and the tasks say why."""
+def give_out(
+    site: Site,
+    unfit: Mapping[str, str] = NOBODY,
+    elsewhere: Sequence[Hand] = (),
+    give_elsewhere: Callable[[str, str], None] | None = None,
+) -> GivenOut:
+    """Writes tasks into the records of workers that are free. Who is not fit is left alone, and the tasks say why.
+
+    `give_elsewhere` gives a task to a worker of another machine.
+    """
     queue_failed_again(site)
-    queued, plan = next_assignment(site, site.ledger.load(), unfit)
+    state = site.ledger.load()
+    queued, plan = next_assignment(site, state, unfit, elsewhere=elsewhere)
     spent = _no_more_today(site)
     if spent:
         _explain(site, queued, dict.fromkeys((task.id for task in queued), spent))
@@ -71,8 +84,11 @@ def give_out(site: Site, unfit: Mapping[str, str] = NOBODY) -> GivenOut:
     given, refused, again = {}, {}, False
     for task, name in plan.pairs:
         try:
-            give_if_free(site, task.id, name)
-            given[task.id] = name
+            if name in state.workers or give_elsewhere is None:
+                give_if_free(site, task.id, name)
+                given[task.id] = name
+            else:
+                give_elsewhere(task.id, name)
         except NotGivenError as why:
             refused[name] = f"{why.what}; {why.hint}"
         except (SomebodyActsError, IllegalEventError, UnknownTaskError, UnknownWorkerError):

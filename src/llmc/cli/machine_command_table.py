@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.cli.arguments import some_lines, some_name, some_path, some_text, some_tree
+from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text, some_tree
 from llmc.cli.command import WORKER, Command, flag, value, word
 
 MACHINE = value("name", "MACHINE", some_name, "the machine's name")
@@ -26,8 +26,8 @@ MACHINE_COMMANDS = (
             value("--home", "DIR", some_path, "the directory there for LLMC (default: in its home)", dest="place"),
             flag("--install", text="install this llmc there where it has none"),
         ),
-        about="Checks tmux, git and llmc there, then makes a copy of your branch and a root of its own. Its workers are "
-        "looked after by its own daemon, whether or not this one is there. It needs no credentials of yours.",
+        about="Checks tmux, git and llmc there, then makes a copy of your branch and a root of its own. Its own daemon "
+        "looks after its workers, whether or not this one is there. It needs no credentials of yours.",
     ),
     Command(
         "list",
@@ -63,6 +63,13 @@ REMOTE_COMMANDS = (
         home="llmc.cli.remote_serve",
     ),
     Command(
+        "remote-ending",
+        "typed by an allocation that is about to end",
+        ("llmc remote-ending --within 20",),
+        (value("--within", "SECS", some_seconds, "how long turns have to end", default=20.0),),
+        hidden=True,
+    ),
+    Command(
         "remote-join",
         "typed by a hub: this root is its machine",
         ("llmc remote-join --hub ID --name box --epoch 1",),
@@ -89,14 +96,22 @@ REMOTE_COMMANDS = (
     ),
     Command(
         "remote-landed",
-        "typed by a hub: it has landed; the message is read from standard input",
-        ("llmc remote-landed adam --sha SHA",),
+        "typed by a hub: it has landed",
+        ("llmc remote-landed adam --sha SHA --head SHA",),
         (
             WORKER,
             value("--sha", "SHA", some_name, "the commit", required=True),
+            value("--head", "SHA", some_name, "the work that it was made of", required=True),
             flag("--reviewed", text="just this work was reviewed"),
         ),
         hidden=True,
     ),
     Command("remote-wait", "typed by a hub: wait for a worker", ("llmc remote-wait adam",), (WORKER,), hidden=True),
+    Command(
+        "remote-retire",
+        "typed by a hub that had given this machine up: begin anew",
+        ("llmc remote-retire --epoch 2",),
+        (value("--epoch", "N", some_lines, "the hub's count", required=True),),
+        hidden=True,
+    ),
 )

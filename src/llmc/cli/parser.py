@@ -204,8 +204,10 @@ def make_parser(prog: str = "llmc") -> ArgumentParser:
 def _list_commands(parser: Parser, commands: Iterable[Command], group: str = "") -> None:
     verbs = parser.add_subparsers(metavar="COMMAND", title="commands", required=True, parser_class=CommandParser)
     for command in commands:
-        told = {} if command.hidden else {"help": command.summary}
-        verbs.add_parser(command.name, command=command, group=group, **told)
+        if command.hidden:
+            verbs.add_parser(command.name, command=command, group=group)
+        else:
+            verbs.add_parser(command.name, help=command.summary, command=command, group=group)
 
 
 def _indented(lines: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ from llmc.commands.shared.result import Result
 from llmc.fleet.wire import GREETING, PROTOCOL, decode_line, encode_line
 from llmc.host.forks import Forked, said_so_far, without_hangups
 from llmc.root import Root
-from llmc.store.machine_file import read_membership
+from llmc.store.machine_file import is_ending, read_membership
 from llmc.store.requests import RequestStore
 
 EVERY_SECS = 3.0
@@ -36,7 +36,7 @@ def run(app: App, args: Namespace) -> Result:
     out = os.dup(1)
     os.dup2(2, 1)  # whatever else is printed here is no part of the talk
     _load()
-    _Server(root, out).serve()
+    _Remote(root, out).serve()
     return Result()
 
 
@@ -47,7 +47,7 @@ def _load() -> None:
         import_module(f"llmc.{module}")
 
 
-class _Server:
+class _Remote:
     def __init__(self, root: Root, out: int) -> None:
         self._root = root
         self._out = out
@@ -68,7 +68,7 @@ class _Server:
             for key, _ in self._look.select(max(0.0, self._said_at + EVERY_SECS - time.monotonic())):
                 key.data()
             if time.monotonic() - self._said_at >= EVERY_SECS:
-                self._say({"alive": True})
+                self._say({"alive": True, "ending": is_ending(self._root)})
         for child in self._followers:
             child.end()
 
@@ -136,7 +136,7 @@ class _Server:
         """With the answer, so that whoever has it looks at nothing older."""
         from llmc.commands.status import status_document
 
-        return {"board": status_document(self._root), "now_unix": time.time()} if order.get("board", True) else {}
+        return _told(self._root, status_document(self._root)) if order.get("board", True) else {}
 
     # --- what is told as it changes -----------------------------------------------------------------------
 
@@ -184,9 +184,7 @@ def _answer(code: int, out: bytes, err: bytes) -> dict[str, Any]:
 
 
 def _unknown(words: list[str]) -> dict[str, Any]:
-    err = (
-        f"error: `llmc {words[0]}` was cut short on the machine: nobody knows what came of it\nhint: look at it first\n"
-    )
+    err = f"error: `llmc {words[0]}` was cut short, and may have done its work\nhint: look at it first\n"
     return {"code": UNKNOWN, "out": "", "err": err}
 
 
@@ -203,12 +201,16 @@ def _follow(root: Root) -> int:
             while not board.document:
                 await asyncio.sleep(FIRST_LOOK_SECS)
             async for _ in board.changes():
-                _tell({"board": board.document, "now_unix": time.time()})
+                _tell(_told(root, board.document))
         finally:
             watching.cancel()
 
     asyncio.run(follow())
     return 0
+
+
+def _told(root: Root, document: dict[str, Any]) -> dict[str, Any]:
+    return {"board": document, "now_unix": time.time(), "ending": is_ending(root)}
 
 
 def _tell(said: dict[str, Any]) -> None:

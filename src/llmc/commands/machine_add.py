@@ -35,6 +35,10 @@ def run(app: App, args: Namespace) -> Result:
     with FileLock(site.root.worker_lock(f"machine-{args.name}"), name=f"machine {args.name}", timeout=LOCK_SECS):
         machine = _made(app, site, args.name, options)
     warnings = bring_up_there(app, app.site(), machine)
+    if options.slurm:
+        from llmc.fleet.slurm import own_disk_warning
+
+        warnings += own_disk_warning(site, machine)
     told = f"{args.name} is a machine of this root now: {machine.reach.words}, {options.slots} slots"
     then = f"next: `llmc add NAME --machine {args.name}`"
     return Result("\n".join([told, *warnings, then]), machine_data(site.root, args.name))

@@ -14,6 +14,10 @@ from llmc.fleet.registry import machine_named
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
     machine = machine_named(site.root, site.config, args.name)
+    if machine.options.slurm and not machine.member.lost:
+        from llmc.fleet.slurm import allocated_anew, is_over
+
+        machine = allocated_anew(site, machine) if is_over(site, machine) else machine
     found = probe(site, machine.reach, machine.member.program)
     problems, notes = found.problems(), list[str]()
     if not problems and not machine.member.lost:

@@ -30,8 +30,6 @@ def run(app: App, args: Namespace) -> Result:
             text = with_own_workers(settings, Path(root.config_file).read_text("utf-8"))
             parse_config(text)
             write_atomically(root.config_file, text, durable=True)
-        member = Membership(
-            args.hub, args.name, known.id if known else uuid4().hex[:16], known.epoch if known else args.epoch
-        )
+        member = known or Membership(args.hub, args.name, uuid4().hex[:16], args.epoch)
         write_membership(root, member)
     return Result(f"{root.path} is the machine {args.name}", {"id": member.id, "epoch": member.epoch})

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip, wait_until_settled
-from llmc.care.giving import DaySpentError, NotGivenError, prompt_of, task_event
+from llmc.care.giving import DaySpentError, NotGivenError, task_event
 from llmc.commands.shared.elsewhere import place_elsewhere, start_elsewhere
 from llmc.commands.shared.money import require_money
 from llmc.commands.shared.receipts import came_of, receipt_of, receipt_result
@@ -19,7 +19,6 @@ from llmc.errors import IllegalEventError, InvalidUsageError, LlmcError
 from llmc.model import Outcome, Worker
 from llmc.perform.steps import Settled, decide_and_run
 from llmc.site import Site
-from llmc.store.ledger import holders_of
 from llmc.store.tasks import TaskEvent
 
 
@@ -60,31 +59,21 @@ def run(app: App, args: Namespace) -> Result:
 
 def _asked_by_hub(app: App, site: Site, args: Namespace) -> Result:
     """Under the hub's name for it: who was cut short and is asked again makes nothing twice."""
-    tasks = site.ledger.tasks
-    task = tasks.of_request(args.request)
-    if task is None:
-        text = task_text(app.environ, site.root.inside("templates"), args, args.prompt, args.prompt_file)
-        (task,) = site.ledger.add_tasks(
-            lambda first: [new_task(text, site.now(), worker=args.worker, request=args.request)], site.now()
-        )
-    try:
-        with acting_for(site, args.worker) as worker:
-            if worker.task == task.id:
-                return _has_it(worker)
-            event = task_event(site, worker, prompt_of(task), task.id, by_name=True)
-            settled = decide_and_run(site, args.worker, event, newest_tip(site))
-        receipt = receipt_of(settled)
-    except LlmcError as refused:
-        holder = holders_of(site.ledger.load()).get(task.id)
-        if holder is not None:
-            return _has_it(holder)
-        tasks.change(task.id, TaskEvent(site.now(), "cancelled", detail=refused.what), standing=Standing.CANCELLED)
-        raise
-    return receipt_result(receipt, args.worker, task=task.id)
+    text = task_text(app.environ, site.root.inside("templates"), args, args.prompt, args.prompt_file)
+    with acting_for(site, args.worker) as worker:
+        known = site.ledger.tasks.of_request(args.request)
+        if known is not None and worker.task == known.id:
+            return _has_it(worker)
+        if known is not None:  # held by whoever was cut short, right before the worker's record named it
+            site.ledger.tasks.change(known.id, TaskEvent(site.now(), "released"), standing=Standing.QUEUED, reason="")
+        task = known.id if known is not None else ""
+        event = task_event(site, worker, text, task, by_name=True, request=args.request)
+        settled = decide_and_run(site, args.worker, event, newest_tip(site))
+    return receipt_result(receipt_of(settled), args.worker, task=settled.decisions[0].worker.task)
 
 
 def _has_it(worker: Worker) -> Result:
-    """The daemon here, or whoever was cut short, has given it already."""
+    """Whoever was cut short has given it already."""
     data = {"outcome": Outcome.QUEUED.value, "proof": "none", "worker": worker.name, "task": worker.task}
     return Result(f"{worker.name} has it", data)
 

@@ -21,7 +21,7 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     (view,) = task_views(site, [site.ledger.tasks.task(args.id)])
     history = site.ledger.tasks.history(view.task.id)
-    holder = site.worker(view.worker) if view.worker else None
+    holder = site.ledger.load().workers.get(view.worker)
     usage = spent_by_tasks(site, [view.task.id])
     data = {**task_data(view, usage), **_parts(history), "evidence": json_object(holder.evidence) if holder else None}
     return Result("\n".join(_lines(site, view, history, holder, usage.get(view.task.id))), data)

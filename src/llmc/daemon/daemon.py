@@ -31,6 +31,7 @@ from llmc.daemon.upstream import Upstream, watch_upstream
 from llmc.daemon.view import LiveView
 from llmc.daemon.worker_sockets import WorkerSockets
 from llmc.errors import LlmcError
+from llmc.fleet.switchboard import Switchboard
 from llmc.host.signals import Ending
 from llmc.model import Session, State, Turn, Worker
 from llmc.observe.readings import Observation, Readings
@@ -46,7 +47,7 @@ from llmc.tmux.parsing import Pane
 
 AT_ONCE = 4
 """Workers looked after at the same time: starting many agents at once would only make all of them slow."""
-STATE_FILES = frozenset(("state.json", "config.toml"))
+STATE_FILES = frozenset(("state.json", "config.toml", "machines.json"))
 PATROL, TASKS, METER = "*patrol*", "*tasks*", "*usage*"
 """Not workers: worker names begin with a letter."""
 
@@ -82,6 +83,7 @@ class Daemon:
         self._queue = QueueWatch(self._loop.signals.wake)
         self._checks = ReviewChecks(self._loop.signals.wake)
         self._meter = Meter(self._loop.signals.wake)
+        self._switchboard = Switchboard(lambda: self._site, self._journal.complain)
         self._setups = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="setup")
         """A setup may take half an hour, and must not keep the others from being looked after."""
         self._not_set_up: set[str] = set()
@@ -122,6 +124,7 @@ class Daemon:
             self._meter.close()
             self._conflicts.close(self._site)
             self._tools.close()
+            self._switchboard.close()
             self._loop.close()
         if signals.ending is Ending.INTERRUPTED:
             self._stop_agents()
@@ -223,6 +226,7 @@ class Daemon:
         if isinstance(fetched, str):
             self._conflicts.upstream_is(fetched, self._roster.names)
             self._checks.changed(self._roster.names)
+            self._switchboard.branch_has_moved()
         else:
             self._journal.complain(EVERYBODY, str(fetched))
         self._patrols.looked_upstream(self._site)
@@ -278,9 +282,15 @@ class Daemon:
         self._roster.update(state.workers)
         self._tools.follow({name for name in state.workers if self._site.config.worker(name).role})
         self._journal.settled(EVERYBODY)
+        self._follow_machines()
         self._plan(state)
         self._queue.workers_are(state)
         self._follow_terminals(state.workers.values())
+
+    def _follow_machines(self) -> None:
+        self._switchboard.follow()
+        if os.path.isdir(self._site.root.known_machines):
+            self._loop.files.add(self._site.root.known_machines, TASKS, frozenset())
 
     def _read_settings(self) -> None:
         changed = _modified(self._site.root.config_file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 
@@ -42,7 +43,7 @@ class QueueWatch:
     def begin(self, site: Site) -> None:
         now = time.monotonic()
         unfit = {name: why for name, (why, until) in self._unfit.items() if until > now}
-        self._job.begin(lambda: give_out(site, unfit))
+        self._job.begin(lambda: _give_out(site, unfit))
 
     def collect(self) -> tuple[list[str], str]:
         """Who has a task now, and the words of a round that failed."""
@@ -63,3 +64,12 @@ class QueueWatch:
         elif came.unfit:
             self._job.soon(UNFIT_SECS)
         return [*came.given.values()]
+
+
+def _give_out(site: Site, unfit: dict[str, str]) -> GivenOut:
+    if not os.path.exists(site.root.machines):
+        return give_out(site, unfit)
+    from llmc.fleet.hands import hands_elsewhere
+    from llmc.fleet.placing import place_by_name
+
+    return give_out(site, unfit, hands_elsewhere(site.root), lambda task, name: place_by_name(site, task, name))

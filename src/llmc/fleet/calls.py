@@ -13,7 +13,7 @@ from llmc.fleet.notes import note_heard, note_silent
 from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine, machine_named
 from llmc.fleet.switchboard_socket import ask_switchboard
-from llmc.fleet.wire import Answer, answer_in
+from llmc.fleet.wire import MachineAnswer, answer_in
 from llmc.site import Site
 
 ANSWERS_WITHIN_SECS = 3600.0
@@ -49,11 +49,11 @@ class Calls:
     def machine(self, name: str) -> Machine:
         return machine_named(self._site.root, self._site.config, name)
 
-    def look(self, name: str, *words: str, stdin: str = "") -> Answer:
+    def look(self, name: str, *words: str, stdin: str = "") -> MachineAnswer:
         """A command that changes nothing: it may be carried out twice."""
         return self._answer(name, {"words": words, "stdin": stdin}, LOOKS_WITHIN_SECS)
 
-    def do(self, name: str, *words: str, stdin: str = "", request: str = "", repeatable: bool = False) -> Answer:
+    def do(self, name: str, *words: str, stdin: str = "", request: str = "", repeatable: bool = False) -> MachineAnswer:
         """A command that is carried out once, however often it has to be asked.
 
         `repeatable`: it finds by itself what an earlier one of the same request has done before it was cut short.
@@ -72,7 +72,7 @@ class Calls:
                     raise _unknown(name, words[0]) from silent
                 raise
 
-    def _answer(self, name: str, order: dict[str, Any], within: float) -> Answer:
+    def _answer(self, name: str, order: dict[str, Any], within: float) -> MachineAnswer:
         machine = self.machine(name)
         if machine.member.lost:
             raise LostMachineError(

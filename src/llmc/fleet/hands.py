@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from llmc.core.lifecycle.signal_words import reason
 from llmc.core.tasks.queue import Hand
 from llmc.fleet.known import OK, read_known, workers_told
+from llmc.model import Evidence, Work, Worker
 from llmc.root import Root
 
 _AT = {
@@ -29,6 +31,31 @@ def hands_elsewhere(root: Root) -> list[Hand]:
         labels = frozenset((known["name"], *(known.get("labels") or ())))
         found += [_hand(worker, known, labels, room=room) for worker in workers]
     return found
+
+
+def holders_elsewhere(root: Root) -> dict[str, Worker]:
+    """The workers of machines that have tasks of this root, by the task's id, as far as a task's state needs them."""
+    if not os.path.exists(root.machines):
+        return {}
+    told = workers_told(read_known(root), set(), 0.0, heeded=True)
+    return {each["task"]: _worker(each) for each in told if each["task"]}
+
+
+def _worker(told: dict[str, Any]) -> Worker:
+    evidence = told.get("evidence") or {}
+    why = reason(str(evidence.get("signal") or ""), str(evidence.get("detail") or ""))
+    return Worker(
+        told["name"],
+        told["worktree_path"],
+        told["branch"],
+        told["session_id"],
+        told["agent"],
+        float(told["created_at_unix"]),
+        float(told["last_activity_unix"]),
+        work=Work(told["work"]),
+        task=told["task"],
+        evidence=Evidence(str(evidence.get("signal") or ""), float(evidence.get("at_unix") or 0.0), why),
+    )
 
 
 def _hand(worker: dict[str, Any], known: dict[str, Any], labels: frozenset[str], *, room: bool) -> Hand:

@@ -31,17 +31,15 @@ def read_known(root: Root) -> list[dict[str, Any]]:
 
 def machines_told(known: list[dict[str, Any]], now: float, *, heeded: bool) -> list[dict[str, Any]]:
     """The machines of `llmc machine list --json`. `heeded`: somebody keeps listening to them."""
-    shown = []
-    for each in known:
-        shown.append(
-            {
-                **{key: each.get(key) for key in ("name", "reach", "labels", "slots", "state", "load")},
-                "why": each.get("why") or None,
-                "age_secs": _age(each, now, heeded=heeded),
-                "workers": [worker["name"] for worker in (each.get("document") or {}).get("workers", ())],
-            }
-        )
-    return shown
+    return [
+        {
+            **{key: each.get(key) for key in ("name", "reach", "labels", "slots", "state", "load")},
+            "why": each.get("why") or None,
+            "age_secs": _age(each, now, heeded=heeded),
+            "workers": [worker["name"] for worker in (each.get("document") or {}).get("workers", ())],
+        }
+        for each in known
+    ]
 
 
 def _age(each: dict[str, Any], now: float, *, heeded: bool) -> float | None:

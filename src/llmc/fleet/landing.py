@@ -6,6 +6,7 @@ Nothing of it is believed: the machine says which commit would land, and the tre
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from llmc.care.accepting import Accepted
@@ -71,15 +72,8 @@ def _try_to_land(
     made = _commit(site, machine, worker, tip, offer)
     if machine.options.checks == "hub":
         _check(site, worker, made)
-    landing = LandingThere(
-        machine.name,
-        worker,
-        _task_at(site, machine.name, worker),
-        made,
-        offer["head"],
-        offer["message"],
-        offer["reviewed"],
-    )
+    told = (str(offer["head"]), str(offer["message"]), bool(offer["reviewed"]))
+    landing = LandingThere(machine.name, worker, _task_at(site, machine.name, worker), made, *told)
     _write_down_and_land(site, machine, landing, tip)
     with suppress(LlmcError):  # it has landed: whoever fetches next learns of that
         note_moved(git, repo.source, root, repo.branch, tip, made)
@@ -195,14 +189,13 @@ def tell_landings(site: Site, calls: Calls, machine: Machine) -> None:
 
 def _told_or_why(site: Site, calls: Calls, machine: Machine, landing: LandingThere) -> list[str]:
     """Kept in the journal until the machine has heard it."""
-    words = ["remote-landed", landing.worker, "--sha", landing.sha, "--json"]
+    words = ["remote-landed", landing.worker, "--sha", landing.sha, "--head", landing.head, "--json"]
     words += ["--reviewed"] if landing.reviewed else []
+    repo = site.config.repo
     try:
-        send_branch(
-            site, machine, fetch_source(site.git, site.config.repo.source, site.root.path, site.config.repo.branch)
-        )
+        send_branch(site, machine, fetch_source(site.git, repo.source, site.root.path, repo.branch))
         request = f"landed.{landing.sha}.{landing.worker}"
-        answer = calls.do(machine.name, *words, stdin=landing.message, request=request, repeatable=True)
+        answer = calls.do(machine.name, *words, request=request, repeatable=True)
     except (UnreachableError, UnknownOutcomeError) as silent:
         return [f"{machine.name} does not know yet that it has landed ({silent.what}); it is told when it answers"]
     LandingsThere(site.ledger.tasks.database).remove(landing)
@@ -213,14 +206,11 @@ def _told_or_why(site: Site, calls: Calls, machine: Machine, landing: LandingThe
 
 
 def _accepted(site: Site, machine: Machine, landing: LandingThere, after: LandingNotes, more: list[str]) -> Accepted:
-    from dataclasses import asdict
-
     branch, worker = site.config.repo.branch, landing.worker
     notes = after.told(site.config.repo.source)
     notes += [] if landing.reviewed else [f"{worker}'s work was accepted without a review of just this"]
     first = f"{worker}: accepted as {landing.sha[:12]} on {branch}: {first_line(landing.message)}"
-    told = {"worker": worker, "commit": landing.sha, "branch": branch, "message": landing.message}
+    told: dict[str, object] = {"worker": worker, "commit": landing.sha, "branch": branch, "message": landing.message}
     told |= {"reviewed": landing.reviewed, "machine": machine.name}
-    return Accepted(
-        landing.sha, "\n".join([first, *(f"note: {each}" for each in (*notes, *more))]), {**told, **asdict(after)}
-    )
+    text = "\n".join([first, *(f"note: {each}" for each in (*notes, *more))])
+    return Accepted(landing.sha, text, {**told, **asdict(after)})

@@ -44,9 +44,8 @@ class Link:
     def __init__(self, machine: Machine, heard: Callable[[dict[str, Any]], None] = lambda said: None) -> None:
         member = machine.member
         self.machine = machine
-        self._program = PipedProgram(
-            machine.reach.argv(command_there(machine, ["remote-serve"])), clean_environment(os.environ)
-        )
+        argv = machine.reach.argv(command_there(machine, ["remote-serve"]))
+        self._program = PipedProgram(argv, clean_environment(os.environ))
         self._lines = self._program.lines(GREETS_WITHIN_SECS)
         self._heard = heard
         self._asked: dict[int, _Question] = {}

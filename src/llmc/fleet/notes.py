@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from llmc.fleet.known import OK, UNREACHABLE, moved
+from llmc.fleet.known import ENDED, OK, UNREACHABLE, moved
 from llmc.fleet.registry import Machine
 from llmc.host.files import make_own_directory, write_atomically
 from llmc.root import Root
@@ -18,7 +18,8 @@ from llmc.store.snapshot import read_object
 def note_heard(root: Root, machine: Machine, said: dict[str, Any]) -> dict[str, Any]:
     """The machine has answered, with its board where it told that. What is known now."""
     now = time.time()
-    known = {**_told(root, machine), "state": OK, "why": "", "heard_unix": now}
+    state = {"state": ENDED, "why": "its allocation ends"} if said.get("ending") else {"state": OK, "why": ""}
+    known = {**_told(root, machine), **state, "heard_unix": now}
     if isinstance(said.get("board"), dict):
         by = now - float(said.get("now_unix") or now)
         known |= {"document": moved(said["board"], by), "ahead_secs": -by}

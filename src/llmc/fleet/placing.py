@@ -12,16 +12,17 @@ from llmc.core.tasks.task import Failure, Standing, Task
 from llmc.errors import IllegalEventError
 from llmc.fleet.branches import send_branch
 from llmc.fleet.calls import Calls, UnknownOutcomeError
+from llmc.fleet.known import machine_of
 from llmc.fleet.reach import UnreachableError
-from llmc.fleet.registry import Machine
-from llmc.fleet.wire import Answer
+from llmc.fleet.registry import Machine, machine_named
+from llmc.fleet.wire import MachineAnswer
 from llmc.fleet.words import complaint_in
 from llmc.site import Site
 
 _OVER = {"failed": Standing.FAILED, "cancelled": Standing.FAILED}
 
 
-def place(site: Site, calls: Calls, task_id: str, worker: str, machine: Machine) -> Answer:
+def place(site: Site, calls: Calls, task_id: str, worker: str, machine: Machine) -> MachineAnswer:
     """Gives the task to the worker there. Raises NotGivenError when the machine has refused it, and it waits again.
 
     Raises UnreachableError or UnknownOutcomeError when nobody knows: then it stays set apart for that worker.
@@ -33,7 +34,22 @@ def place(site: Site, calls: Calls, task_id: str, worker: str, machine: Machine)
     return go_on_placing(site, calls, site.ledger.tasks.task(task.id), machine)
 
 
-def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine) -> Answer:
+def place_by_name(site: Site, task_id: str, name: str) -> None:
+    """For the queue, which tries again what could not be done. What nobody knows of is followed up by its machine."""
+    found = machine_of(site.root, name)
+    if found is None:
+        raise NotGivenError(f"nobody knows where {name} is", "`llmc status` shows it")
+    machine, worker = machine_named(site.root, site.config, found[0]), found[1]
+    try:
+        with Calls(site) as calls:
+            place(site, calls, task_id, worker, machine)
+    except UnreachableError as silent:
+        raise NotGivenError(silent.what, silent.hint) from silent
+    except UnknownOutcomeError:
+        return
+
+
+def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine) -> MachineAnswer:
     """What the machine says of the attempt, whether it hears of it for the first time or not."""
     send_branch(site, machine)
     words = ("start", "--worker", task.given_to, "--request", task.request, "--json", "-")
@@ -42,14 +58,17 @@ def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine) -> Ans
         what, hint = complaint_in(answer.err)
         site.ledger.tasks.unplace(task.id, task.request, what, site.now())
         raise NotGivenError(what, hint)
-    if not is_begun(task):
-        site.ledger.tasks.began(task.id, task.given_to, site.now())
+    site.ledger.tasks.began_there(task, _attempt(task), site.now())
     return answer
 
 
 def is_begun(task: Task) -> bool:
     """Whether the machine was heard to have it."""
-    return bool(task.request) and task.attempts >= int(task.request.split(".")[1])
+    return task.attempts >= _attempt(task)
+
+
+def _attempt(task: Task) -> int:
+    return int(task.request.split(".")[1])
 
 
 def follow_tasks(site: Site, calls: Calls, machine: Machine, document: dict[str, Any]) -> None:
@@ -63,7 +82,7 @@ def follow_tasks(site: Site, calls: Calls, machine: Machine, document: dict[str,
         except (NotGivenError, UnreachableError, UnknownOutcomeError):
             continue
     for task in [task for task in placed if task.request in named and not is_begun(task)]:
-        site.ledger.tasks.began(task.id, task.given_to, site.now())
+        site.ledger.tasks.began_there(task, _attempt(task), site.now())
     gone = [task for task in gone if is_begun(task)]
     if gone:
         _ask_what_became(site, calls, machine, gone)
@@ -72,9 +91,9 @@ def follow_tasks(site: Site, calls: Calls, machine: Machine, document: dict[str,
 def _ask_what_became(site: Site, calls: Calls, machine: Machine, gone: list[Task]) -> None:
     """Its worker there names it no longer: it was reset or removed there, or has failed."""
     answer = calls.look(machine.name, "task", "list", "--all", "--json")
-    if not isinstance(answer.data, list):
+    if not isinstance(answer.data, dict):
         return
-    told = {each.get("request"): each for each in answer.data}
+    told = {each.get("request"): each for each in answer.data["tasks"]}
     landing = {each.task for each in landings_of(site, machine.name)}
     for task in gone:
         there = told.get(task.request)

@@ -6,14 +6,19 @@ import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from llmc.config.machine_settings import MachineOptions
 from llmc.errors import LlmcError
+from llmc.fleet.joining import over
 from llmc.fleet.known import ENDED, STARTING, UNREACHABLE
 from llmc.fleet.reach import shell_word
+from llmc.fleet.registry import Machine, change_member
 from llmc.git.runner import clean_environment
 from llmc.host.base import Completed
+from llmc.root import Root
 from llmc.site import Site
+from llmc.store.machine_file import read_membership
 from llmc.values import Value
 
 WARNS_SECS = 120
@@ -21,6 +26,22 @@ WARNS_SECS = 120
 INTERRUPTS_WITHIN_SECS = 20
 ASKS_WITHIN_SECS = 60.0
 LOOKS_EVERY_SECS = 1.0
+_SHARED = (
+    "nfs",
+    "nfs4",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "ceph",
+    "fuseblk",
+    "fuse",
+    "afs",
+    "panfs",
+    "smb2",
+    "cifs",
+    "wekafs",
+)
+RUNS = ("RUNNING", "SUSPENDED")
 WAITS = ("PENDING", "CONFIGURING", "REQUEUED")
 _GONE = ("nvalid job id", "already completing or completed", "Expired or invalid job", "has been cancelled", "REVOKED")
 
@@ -41,6 +62,7 @@ ending() {{
     [ -e "$root/machine.json" ] || return
     "$program" --root "$root" remote-ending --within {within} </dev/null
 }}
+rm -f "$root/run/ending"
 trap ending USR1
 rest() {{ sleep "$1" & wait $!; }}
 while [ -z "$over" ]; do
@@ -137,6 +159,32 @@ def allocation(site: Site, name: str, options: MachineOptions, place: str) -> It
     except BaseException:
         end_allocation(site, job)
         raise
+
+
+def is_over(site: Site, machine: Machine) -> bool:
+    job = machine.member.job
+    return bool(machine.options.slurm) and (not job or look_at(site, job).state not in (*WAITS, *RUNS))
+
+
+def allocated_anew(site: Site, machine: Machine) -> Machine:
+    """Another allocation for a machine whose last one has ended. Its root goes on, where that can be seen from there."""
+    with allocation(site, machine.name, machine.options, machine.member.home) as reach:
+        change_member(site.root, machine.name, lambda member: replace(member, job=reach.job))
+    return replace(machine, member=replace(machine.member, job=reach.job), reach=reach)
+
+
+def own_disk_warning(site: Site, machine: Machine) -> list[str]:
+    """Where its root is on a disk that goes with the allocation."""
+    member = machine.member
+    if read_membership(Root(member.root)) is not None:
+        return []  # the same file tree as here
+    done = over(site, machine.reach, f"stat -f -c %T {shell_word(member.home)}")
+    if done.text.strip() in _SHARED:
+        return []
+    return [
+        f"note: {member.home} is on a disk of the node ({done.text.strip() or 'unknown'}): what has not come here when "
+        "the allocation ends is lost; name a directory on shared storage with --home"
+    ]
 
 
 def end_allocation(site: Site, job: str) -> None:

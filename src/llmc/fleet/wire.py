@@ -13,7 +13,7 @@ GREETING = "llmc-remote "
 MOST_BANNER_LINES = 1000
 
 
-class Answer(Value):
+class MachineAnswer(Value):
     """What a command on the machine has said."""
 
     code: int
@@ -42,5 +42,5 @@ def decode_line(line: bytes) -> dict[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def answer_in(said: dict[str, Any]) -> Answer:
-    return Answer(int(said.get("code", 3)), str(said.get("out", "")), str(said.get("err", "")))
+def answer_in(said: dict[str, Any]) -> MachineAnswer:
+    return MachineAnswer(int(said.get("code", 3)), str(said.get("out", "")), str(said.get("err", "")))

@@ -20,7 +20,7 @@ class Forked:
     def __init__(self, run: Callable[[], int], *, stdin: bytes = b"", speaks: bool = False) -> None:
         """`run` sees `stdin` as its standard input. With `speaks` its output can be read from `fd` as it comes, else
         what it says goes to files, and `fd` only ends."""
-        self._files: list[IO[bytes]] = [tempfile.TemporaryFile() for _ in range(3)]
+        self._files: list[IO[bytes]] = [tempfile.TemporaryFile() for _ in range(3)]  # noqa: SIM115
         self._files[0].write(stdin)
         self._files[0].seek(0)
         self.fd, their_end = os.pipe()
@@ -33,7 +33,8 @@ class Forked:
         """Its exit code, and what it said. Waits for its end."""
         code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         os.close(self.fd)
-        return code, *(read_whole(file.fileno()) for file in self._files[1:])
+        out, err = (read_whole(file.fileno()) for file in self._files[1:])
+        return code, out, err
 
     def end(self) -> None:
         os.killpg(self.pid, signal.SIGKILL)

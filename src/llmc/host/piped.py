@@ -21,7 +21,7 @@ class PipedProgram:
     """One thread may read while others write, in turns of their own. What it complains of is kept."""
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
-        self._complaints = tempfile.TemporaryFile()
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - until `close`
         try:
             self._process = subprocess.Popen(
                 argv,

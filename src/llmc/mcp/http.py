@@ -13,7 +13,6 @@ from llmc.mcp.desk import Desk
 from llmc.mcp.server import Context, make_server
 from llmc.root import Root
 
-
 MOST_BYTES = 32 << 20
 """Whoever serves it has a bound of its own."""
 

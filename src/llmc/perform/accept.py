@@ -50,8 +50,6 @@ class NotMergedError(LlmcError):
 
 def merge(site: Site, worker: Worker, step: Step, wanted: MergeWork) -> ev.WorkMerged | LlmcError:
     """The work as one commit on the branch in the user's repository, or the reason why not."""
-    if wanted.landed:
-        return _merged(site, step, wanted.landed, wanted, reviewed=not wanted.changed, message=wanted.message or "")
     landed = _landed_before(site, worker) if step.begun else None
     if landed is not None:
         return _merged(site, step, landed, wanted, reviewed=_was_reviewed(worker, wanted))

@@ -28,7 +28,9 @@ class LandingsThere:
     def all(self, machine: str = "") -> list[LandingThere]:
         with self._database.reading() as connection:
             rows = connection.execute(f"SELECT {', '.join(_FIELDS)} FROM landings_there") if connection else ()
-            found = [LandingThere(*row[:-1], bool(row[-1])) for row in rows]
+            found = [
+                LandingThere(**{**dict(zip(_FIELDS, row, strict=True)), "reviewed": bool(row[-1])}) for row in rows
+            ]
         return [each for each in found if machine in ("", each.machine)]
 
     def add(self, landing: LandingThere) -> None:

@@ -120,7 +120,7 @@ class Ledger(Value):
             require_free(self.tasks.task(event.task), holders_of(state))
             return event.task
         new = Task("", event.prompt, title_of(event.prompt), event.at, worker=name if event.by_name else "")
-        new = replace(new, standing=Standing.HELD, reason=BEING_STARTED)
+        new = replace(new, standing=Standing.HELD, reason=BEING_STARTED, request=event.request)
         (made,) = self.tasks.add(new, at=event.at, above=_highest(state), kind=STARTED)
         return made.id
 

@@ -38,3 +38,17 @@ def write_membership(root: Root, member: Membership) -> None:
     said = {"hub": member.hub, "machine": member.machine, "id": member.id, "epoch": member.epoch}
     with disk_errors(machine_file(root)):
         write_atomically(machine_file(root), json.dumps(said), durable=True)
+
+
+def ending_file(root: Root) -> Path:
+    return Path(root.inside("run", "ending"))
+
+
+def note_ending(root: Root) -> None:
+    """Its allocation is about to end."""
+    with disk_errors(ending_file(root)):
+        write_atomically(ending_file(root), "")
+
+
+def is_ending(root: Root) -> bool:
+    return ending_file(root).exists()

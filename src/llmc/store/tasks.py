@@ -228,6 +228,17 @@ class TaskStore:
                 _note(connection, number_of(task_id), TaskEvent(at, "not taken", "", why))
         self._tell()
 
+    def began_there(self, task: Task, attempt: int, at: float) -> None:
+        """Its machine says that its worker has it. Heard several times, the attempt counts once."""
+        with self.database.writing() as connection:
+            if connection.execute(
+                "UPDATE tasks SET attempts = ?, avoid = '', failure = '', reason = ''"
+                " WHERE number = ? AND request = ? AND attempts < ?",
+                (attempt, number_of(task.id), task.request, attempt),
+            ).rowcount:
+                _note(connection, number_of(task.id), TaskEvent(at, "given", task.given_to, f"on {task.given_on}"))
+        self._tell()
+
     def began(self, task_id: str, worker: str, at: float) -> None:
         """The worker's record names the task now."""
         with self.database.writing() as connection:

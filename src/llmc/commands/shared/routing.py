@@ -99,9 +99,9 @@ def _handed_on(app: App, site: Site, args: Namespace, there: PlaceElsewhere) -> 
 
 
 def _result(code: int, out: str, err: str, *, wants_json: bool) -> Result:
-    from llmc.fleet.wire import Answer
+    from llmc.fleet.wire import MachineAnswer
 
-    data = Answer(code, out).data if wants_json else None
+    data = MachineAnswer(code, out).data if wants_json else None
     if code != 0 and not out.strip():
         raise RefusedThereError(*complaint_in(err), code)
     if err:

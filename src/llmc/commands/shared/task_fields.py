@@ -7,6 +7,7 @@ from typing import Any
 
 from llmc.core.display import one_line, some
 from llmc.core.tasks.task import LONGEST_TITLE
+from llmc.fleet.known import machine_of
 from llmc.site import Site
 from llmc.store.tasks import UnknownTaskError
 
@@ -35,7 +36,8 @@ def check_tasks(site: Site, task_ids: tuple[str, ...]) -> None:
 
 def check_names(site: Site, workers: list[str], agents: list[str]) -> None:
     for name in filter(None, workers):
-        site.worker(name)
+        if machine_of(site.root, name) is None:
+            site.worker(name)
     for name in filter(None, agents):
         if name not in {worker.agent for worker in site.ledger.load().workers.values()}:
             site.agent_named(name)

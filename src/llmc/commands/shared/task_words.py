@@ -11,6 +11,7 @@ from llmc.care.queue import next_assignment
 from llmc.commands.shared.result import Result
 from llmc.core.display import counted, one_line
 from llmc.core.tasks.task import Standing, Task, TaskState, TaskView, view_of
+from llmc.fleet.hands import hands_elsewhere, holders_elsewhere
 from llmc.site import Site
 from llmc.store.ledger import holders_of
 from llmc.store.snapshot import read_daemon_pid
@@ -28,8 +29,8 @@ def all_views(site: Site, *, ended: bool) -> list[TaskView]:
 def task_views(site: Site, tasks: Iterable[Task], queued: list[Task] | None = None) -> list[TaskView]:
     """Each as it stands, with what it waits for. `queued`: all that are, in their order, if they were read already."""
     state = site.ledger.load()
-    holders = holders_of(state)
-    _, plan = next_assignment(site, state, tasks=queued)
+    holders = {**holders_elsewhere(site.root), **holders_of(state)}
+    _, plan = next_assignment(site, state, tasks=queued, elsewhere=hands_elsewhere(site.root))
     next_to = {task.id: worker for task, worker in plan.pairs}
     in_train = {entry.task for entry in site.ledger.tasks.train.open()}
     views = []
@@ -64,7 +65,8 @@ def task_data(view: TaskView, usage: Mapping[str, Any] = NOTHING) -> dict[str, A
         "more": task.more or None,
         "parent": task.parent or None,
         "asked_by": task.asked_by or None,
-        "machine": None,
+        "machine": task.given_on or None,
+        "request": task.request or None,
         "usage": usage.get(task.id),
     }
 

@@ -87,8 +87,6 @@ class MergeWork(LastingEffect):
     changed: bool = False
     tree: str | None = None
     unattended: bool = False
-    landed: str = ""
-    """The commit as which it has landed already, at the hub of this machine."""
 
 
 class ResetWorktree(LastingEffect):

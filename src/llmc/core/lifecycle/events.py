@@ -33,6 +33,8 @@ class TaskGiven(UserCommand):
     """Its id in the queue; empty for one that is made with this."""
     by_name: bool = False
     """A person wanted this very worker for one that is made with this."""
+    request: str = ""
+    """What the hub of this machine calls it, where that asks for it."""
 
 
 class MessageGiven(UserCommand):
@@ -72,8 +74,14 @@ class AcceptAsked(UserCommand):
     """Only this very tree, by the first digits of its name."""
     unattended: bool = False
     """Nobody asks: it may land by itself, if its checks pass."""
-    landed: str = ""
-    """It has landed already, as this commit: the hub of this machine has said so."""
+
+
+class LandedAtHub(UserCommand):
+    """The hub of this machine has landed the work, as this commit."""
+
+    sha: str
+    reviewed: bool
+    unattended: bool = False
 
 
 class RebaseAsked(UserCommand):

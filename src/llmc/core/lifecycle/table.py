@@ -79,6 +79,7 @@ TABLE: Mapping[type[ev.Event], Rule] = {
     ev.ReviewOpened: Rule("command.review", user_commands.review_opened, _same(REVIEW)),
     ev.WorkRejected: Rule("command.reject", user_commands.work_rejected, {REVIEW: (REJECTED,)}),
     ev.AcceptAsked: Rule("command.accept", user_commands.accept_asked, _same(REVIEW)),
+    ev.LandedAtHub: Rule("hub.landed", user_commands.landed_at_hub, dict.fromkeys((REVIEW, INPUT), (IDLE,))),
     ev.RebaseAsked: Rule(
         "command.rebase", user_commands.rebase_asked, dict.fromkeys((REVIEW, INPUT, REBASING), (REBASING,))
     ),

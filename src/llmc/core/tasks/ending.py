@@ -26,7 +26,7 @@ def end_of_task(before: Worker, after: Worker | None, event: ev.Event | None) ->
     """None while the worker keeps its task. `after` is None when the worker itself is removed."""
     if not before.task or (after is not None and after.task == before.task):
         return None
-    if isinstance(event, ev.WorkMerged):
+    if isinstance(event, ev.WorkMerged | ev.LandedAtHub):
         how = "landed unattended, checks passed" if event.unattended else ""
         data: dict[str, Json] = {"reviewed": event.reviewed, "sha": event.sha, "unattended": event.unattended}
         return TaskEnd(Standing.LANDED, how, landed_sha=event.sha, data=MappingProxyType(data))

@@ -23,6 +23,7 @@ from llmc.core.lifecycle.transitions.shared import (
     RESTART,
     Move,
     awaits,
+    idle,
     require_free,
     require_online,
     with_steps,
@@ -86,8 +87,13 @@ def work_rejected(worker: Worker, event: ev.WorkRejected, policy: Policy) -> Mov
 
 def accept_asked(worker: Worker, event: ev.AcceptAsked, policy: Policy) -> Move:
     require_free(worker)
-    wanted = MergeWork(event.message, event.changed, event.tree, event.unattended, event.landed)
-    return Move(with_steps(worker, wanted))
+    return Move(with_steps(worker, MergeWork(event.message, event.changed, event.tree, event.unattended)))
+
+
+def landed_at_hub(worker: Worker, event: ev.LandedAtHub, policy: Policy) -> Move:
+    require_free(worker)
+    done = replace(idle(worker), base_sha=event.sha, crash_count=0)
+    return Move(with_steps(done, ResetWorktree()), detail=f"landed at the hub as {event.sha[:12]}")
 
 
 def rebase_asked(worker: Worker, event: ev.RebaseAsked, policy: Policy) -> Move:
