@@ -21,7 +21,7 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     note_ending(site.root)
     stopped = interrupt(app, Namespace(names=[], all=True, within=args.within, force=False))
-    kept = [backup.ref for backup in map(lambda name: _kept(site, name), site.ledger.load().workers) if backup]
+    kept = [backup.ref for backup in (_kept(site, name) for name in site.ledger.load().workers) if backup]
     return Result("\n".join([stopped.text, *(f"kept {ref}" for ref in kept)]), {"kept": kept}, stopped.exit_code)
 
 

@@ -167,7 +167,7 @@ def is_over(site: Site, machine: Machine) -> bool:
 
 
 def allocated_anew(site: Site, machine: Machine) -> Machine:
-    """Another allocation for a machine whose last one has ended. Its root goes on, where that can be seen from there."""
+    """Another allocation for a machine whose last one has ended. Its root goes on where it can be seen from there."""
     with allocation(site, machine.name, machine.options, machine.member.home) as reach:
         change_member(site.root, machine.name, lambda member: replace(member, job=reach.job))
     return replace(machine, member=replace(machine.member, job=reach.job), reach=reach)

@@ -140,7 +140,7 @@ def is_whole(git: Git, root: str, tip: str, *known: str | None) -> bool:
 
 
 def move_inside(inside: Inside, moves: Iterable[tuple[str, str, str]]) -> None:
-    """Each a ref with what it becomes and what it must be: zeros where it is not there, nothing where that is all one."""
+    """Each a ref with what it becomes and what it must be: zeros where it is absent, nothing where that is all one."""
     orders = "".join(" ".join(filter(None, ("update", *move))) + "\n" for move in moves)
     done = inside(_MOVE, encode(orders))
     if not done.ok:
