@@ -92,6 +92,15 @@ async def until_seen(pilot: Pilot[None], *words: str, without: str = "") -> str:
             raise AssertionError(f"never saw {words} without {without!r}:\n{seen}")
 
 
+async def until_true(pilot: Pilot[None], condition: Callable[[], object]) -> None:
+    """For what the screen does not tell; a failure shows the screen all the same."""
+    until = time.monotonic() + PATIENCE_SECS
+    while not condition():
+        assert isinstance(pilot.app, BoardUi)
+        assert time.monotonic() < until, f"it never came to that:\n{seen_in(pilot.app)}"
+        await pilot.pause(LOOK_EVERY_SECS)
+
+
 def play(story: Story, steps: Callable[[Pilot[None]], Awaitable[None]], size: tuple[int, int] = (120, 36)) -> None:
     """The program on the story's root, without a terminal; `steps` presses keys and looks."""
 

@@ -222,7 +222,7 @@ def test_down_ends_everything_and_remembers_that_it_was_meant(story: Story) -> N
     assert len(family) == 3, "the agent, its child and the child that it has handed on"
     story.llmc("down")
     assert not any(is_running(pid) for pid in family)
-    story.until(lambda: not story.processes())  # what the daemon had running ends when it notices that nobody reads
+    story.until_all_have_ended()  # what the daemon had running ends when it notices that nobody reads
     worker = story.worker("adam")
     assert (worker.session, worker.stopped_by_user, worker.crash_count) == (Session.DOWN, True, 0)
     assert running_daemon(story.root) is None
@@ -287,7 +287,7 @@ def test_down_works_without_a_daemon(story: Story) -> None:
     pid = story.begin("adam").up()
     end_abruptly(pid)
     story.llmc("down")
-    story.until(lambda: not story.processes())  # what the daemon had running ends when it notices that nobody reads
+    story.until_all_have_ended()  # what the daemon had running ends when it notices that nobody reads
 
 
 # --- what commands do meanwhile ---------------------------------------------------------------------
