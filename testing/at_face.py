@@ -18,7 +18,7 @@ from llmc.ui.face import BoardUi
 from testing.story import Story
 from testing.waiting import wait_until
 
-PATIENCE_SECS = 90.0
+PATIENCE_SECS = 150.0
 SERVER = "face"
 LOOK_EVERY_SECS = 0.1
 

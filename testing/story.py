@@ -28,10 +28,9 @@ from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
 from llmc.tmux.parsing import Pane
 from testing.roots import make_repository
-from testing.waiting import wait_until
+from testing.waiting import PATIENCE_SECS, wait_until
 from testing.warm_llmc import WarmCommand, the_warm_llmc
 
-PATIENCE_SECS = 40.0
 LLMC = (sys.executable, "-P", "-m", "llmc.cli.main")
 PACE = '\n[agents.demo]\nenv = { LLMC_DEMO_PACE = "0.01" }\n'
 SILENT = f"""

@@ -12,7 +12,7 @@ from testing.real_agents import agent_root as agent_root
 from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
 
-PATIENCE_SECS = 100.0
+PATIENCE_SECS = 150.0
 
 
 @pytest.mark.lesson(58, "supervision costs no tokens, and budgets are kept by code")

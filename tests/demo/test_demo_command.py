@@ -56,7 +56,7 @@ def test_with_web_the_board_is_left_running(story: Story, tmp_path: Path) -> Non
     address = re.search(r"the board is at (http://127\.0\.0\.1:\d+/)#token=([\w-]+)", said)
     assert address, said
     asked = Request(f"{address[1]}api/v1/board", headers={"Authorization": f"Bearer {address[2]}"})
-    columns = {each["name"]: each["keys"] for each in json.loads(urlopen(asked, timeout=60).read())["columns"]}
+    columns = {each["name"]: each["keys"] for each in json.loads(urlopen(asked, timeout=120).read())["columns"]}
     assert columns["needs_you"] == ["worker/adam"]
     assert columns["review"] == ["worker/baker"]
     assert columns["working"] == ["worker/charlie"]
