@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from llmc.care.budget import over_budget, stop
 from llmc.care.giving import SomebodyActsError
-from llmc.care.metering import count_written, write_mark
 from llmc.core.usage.budget import Limit
 from llmc.daemon.side_job import SideJob
 from llmc.errors import LlmcError
+from llmc.perform.metering import count_written, write_mark
 from llmc.site import Site
 from llmc.values import Value
 

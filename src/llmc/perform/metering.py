@@ -6,20 +6,22 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
+from llmc.agents.reports import understood
 from llmc.agents.usage_files import paths_of, read_on
 from llmc.config.prices import price_book
 from llmc.core.usage.answer import FilePlace, ModelAnswer
 from llmc.core.usage.prices import PriceBook
-from llmc.core.usage.sums import UsageRow, spent, spent_by, spent_data, with_parents
+from llmc.core.usage.sums import Spent, spent, spent_by, spent_by_task, spent_data
 from llmc.errors import LlmcError
 from llmc.host.files import disk_errors, make_own_directory, write_atomically
 from llmc.model import Worker
 from llmc.site import Site
+from llmc.store.spool import peek
 from llmc.store.usage import Counted
 from llmc.values import Value
 
@@ -56,12 +58,23 @@ def count_reported(site: Site, worker: Worker, answers: Sequence[ModelAnswer]) -
             write_mark(site)
 
 
+def count_last(site: Site, worker: Worker) -> None:
+    """Before all that its agent has written and reported goes with it. Nothing waits for that either."""
+    with suppress(LlmcError):
+        translate = site.agent_of(worker).translate
+        told = [(understood(translate, each.data), each.at_unix) for each in peek(site.root.spool(worker.name))]
+        answers = [replace(each.answer, at_unix=at) for each, at in told if each is not None and each.answer]
+        written = count_written(site, worker)
+        if _keep(site, worker, answers, {}) or written:
+            write_mark(site)
+
+
 def _keep(site: Site, worker: Worker, answers: Iterable[ModelAnswer], places: dict[str, FilePlace]) -> bool:
     own = [
         answer for answer in answers if not 0 < answer.at_unix < worker.created_at_unix
     ]  # of one of that name before
     now = site.now()
-    times = [min(answer.at_unix or now, now) for answer in own]
+    times = [min(answer.at_unix, now) if answer.at_unix > 0 else now for answer in own]
     task_at = _tasks_of(site, worker, min(times, default=now))
     counted = [
         Counted(answer, task_at(at), worker.name, worker.agent, day_of(at))
@@ -90,11 +103,11 @@ def prices_of(site: Site) -> PriceBook:
 
 def write_mark(site: Site) -> None:
     """A cache: whoever finds it gone or old makes it anew with the next answer."""
-    book, rows = prices_of(site), site.usage.rows()
+    rows, book = site.usage.rows(), prices_of(site)
     held = {worker.task for worker in site.ledger.load().workers.values() if worker.task}
+    sums = spent_by_task(rows, book, site.ledger.tasks.parents())
+    tasks = {task: spent_data(sums[task]) for task in sorted(held & sums.keys())}
     workers = {name: spent_data(sum_) for (name,), sum_ in spent_by(rows, book, lambda row: (row.worker,)).items()}
-    of_tasks = spent_by((row for row in rows if row.task in held), book, lambda row: (row.task,))
-    tasks = {task: spent_data(sum_) for (task,), sum_ in of_tasks.items()}
     path = Path(site.root.usage_mark)
     with disk_errors(path):
         make_own_directory(os.fspath(path.parent))
@@ -103,29 +116,26 @@ def write_mark(site: Site) -> None:
 
 # --- what was spent ---------------------------------------------------------------------------------
 
-NO_PARENTS: Mapping[str, str] = MappingProxyType({})
-
 
 class Purse(Value):
     """What was spent, by those that budgets are about."""
 
     day: str
-    rows: tuple[UsageRow, ...]
-    book: PriceBook
+    today: Spent
+    tasks: Mapping[str, Spent]
+    """Of those that have spent anything, with all that was made for them."""
     parents: Mapping[str, str]
-    """The tasks that were made for another one, with that: what they cost is charged to it, too."""
+    """The tasks that were made for another one, with that."""
 
 
 def purse_of(site: Site) -> Purse:
-    return Purse(day_of(site.now()), tuple(site.usage.rows()), prices_of(site), NO_PARENTS)
+    day, rows, book, parents = day_of(site.now()), site.usage.rows(), prices_of(site), site.ledger.tasks.parents()
+    today = spent((row for row in rows if row.day == day), book)
+    return Purse(day, today, spent_by_task(rows, book, parents), parents)
 
 
 def spent_data_of(site: Site, tasks: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
-    """What these tasks, or all, have spent, with those that were made for them; of those that have spent anything."""
-    purse = purse_of(site)
-    by_task: dict[str, list[UsageRow]] = {}
-    for row in purse.rows:
-        for task in with_parents(row.task, purse.parents):
-            by_task.setdefault(task, []).append(row)
-    wanted = by_task if tasks is None else by_task.keys() & set(tasks)
-    return {task: spent_data(spent(by_task[task], purse.book)) for task in wanted}
+    """What these tasks, or all, have spent; of those that have spent anything."""
+    found = purse_of(site).tasks
+    wanted = found.keys() if tasks is None else found.keys() & set(tasks)
+    return {task: spent_data(found[task]) for task in sorted(wanted)}
