@@ -57,7 +57,7 @@ def spent_day(site: Site) -> DaySpentError | None:
     """What there is to say if the day's budget is spent."""
     if site.config.budget.day_usd is None:
         return None
-    limit = first_spent(limits_of(site, purse_of(site), ()))
+    limit = first_spent(limits_of(site, purse_of(site, ()), ()))
     return DaySpentError(spent_words(limit), how_to_go_on(limit)) if limit is not None else None
 
 
@@ -68,9 +68,10 @@ def over_budget(site: Site) -> dict[str, Limit]:
     """Who is at work on something for which nothing is left. What is nearly spent is told, once."""
     if not has_budget(site):
         return {}
-    purse, over = purse_of(site), {}
+    workers, over = site.ledger.load().workers, {}
+    purse = purse_of(site, [worker.task for worker in workers.values()])
     near: dict[str, tuple[str, Limit]] = {}
-    for name, worker in site.ledger.load().workers.items():
+    for name, worker in workers.items():
         limits = limits_of(site, purse, with_parents(worker.task, purse.parents))
         near |= {each.key: (name, each) for each in limits if each.is_near and each.key not in near}
         limit = first_spent(limits)
@@ -130,7 +131,7 @@ def _note(site: Site, worker: Worker, limit: Limit, came: Interruption) -> None:
 
 def spent_budget(site: Site, task: str) -> Limit | None:
     """Of the task, of what it was made for, or of the day."""
-    purse = purse_of(site)
+    purse = purse_of(site, [task])
     return first_spent(limits_of(site, purse, with_parents(task, purse.parents)))
 
 
@@ -140,7 +141,7 @@ def waiting_for_money(site: Site, tasks: Iterable[Task]) -> dict[str, str]:
     budget = site.config.budget
     if not may_have_spent or (budget.task_usd is None and budget.task_tokens is None):
         return {}
-    purse, found = purse_of(site), {}
+    purse, found = purse_of(site, [task.id for task in may_have_spent]), {}
     for task in may_have_spent:
         limits = limits_of(site, purse, with_parents(task.id, purse.parents))
         limit = first_spent(each for each in limits if not each.is_of_day)
@@ -151,11 +152,13 @@ def waiting_for_money(site: Site, tasks: Iterable[Task]) -> dict[str, str]:
 
 def has_spent(site: Site, task: str) -> bool:
     """All that its own budgets allow."""
-    return first_spent(each for each in limits_of(site, purse_of(site), (task,)) if not each.is_of_day) is not None
+    return (
+        first_spent(each for each in limits_of(site, purse_of(site, [task]), (task,)) if not each.is_of_day) is not None
+    )
 
 
 def allow_more(site: Site, task: str) -> None:
     """Its budgets begin anew, if one of them is spent."""
     if has_spent(site, task):
-        sum_ = purse_of(site).tasks.get(task, NOTHING)
+        sum_ = purse_of(site, [task]).tasks.get(task, NOTHING)
         site.usage.allow(task, Allowance(sum_.tokens.all, sum_.known_usd))

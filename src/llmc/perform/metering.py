@@ -16,21 +16,47 @@ from llmc.agents.usage_files import paths_of, read_on
 from llmc.config.prices import price_book
 from llmc.core.usage.answer import FilePlace, ModelAnswer
 from llmc.core.usage.prices import PriceBook
-from llmc.core.usage.sums import Spent, spent, spent_by, spent_by_task, spent_data
+from llmc.core.usage.sums import Spent, spent, spent_by_task, spent_data, with_parents
 from llmc.errors import LlmcError
 from llmc.host.files import disk_errors, make_own_directory, write_atomically
+from llmc.host.locks import FileLock
 from llmc.model import Worker
 from llmc.site import Site
+from llmc.store.snapshot import read_usage
 from llmc.store.spool import peek
 from llmc.store.usage import Counted
 from llmc.values import Value
 
+MARK_LOCK_SECS = 10.0
+
 
 def count_all(site: Site) -> None:
     """What everybody has spent up to now."""
-    changed = [count_written(site, worker) for worker in site.ledger.load().workers.values()]
-    if any(changed):
-        write_mark(site)
+    count_of(site, site.ledger.load().workers.values())
+
+
+def count_of(site: Site, workers: Iterable[Worker]) -> None:
+    """What is shown of them is made anew, too, when somebody has changed the prices."""
+    workers = [*workers]
+    changed = [worker.name for worker in workers if count_written(site, worker)]
+    if _prices_changed(site):
+        changed = [worker.name for worker in workers]
+    if changed:
+        write_mark(site, changed)
+
+
+def _prices_changed(site: Site) -> bool:
+    shown = read_usage(site.root.usage_mark)
+    return bool(shown) and shown.get("prices") != _stamp(site)
+
+
+def _stamp(site: Site) -> list[str | int]:
+    """Of the prices: another one when any of them may be another."""
+    try:
+        own = os.stat(site.root.prices).st_mtime_ns
+    except OSError:
+        own = 0
+    return [prices_of(site).as_of, own]
 
 
 def count_written(site: Site, worker: Worker) -> bool:
@@ -55,7 +81,7 @@ def count_reported(site: Site, worker: Worker, answers: Sequence[ModelAnswer]) -
     """Nothing waits for it: what cannot be counted holds up no report."""
     with suppress(LlmcError):
         if _keep(site, worker, answers, {}):
-            write_mark(site)
+            write_mark(site, [worker.name])
 
 
 def count_last(site: Site, worker: Worker) -> None:
@@ -64,9 +90,8 @@ def count_last(site: Site, worker: Worker) -> None:
         translate = site.agent_of(worker).translate
         told = [(understood(translate, each.data), each.at_unix) for each in peek(site.root.spool(worker.name))]
         answers = [replace(each.answer, at_unix=at) for each, at in told if each is not None and each.answer]
-        written = count_written(site, worker)
-        if _keep(site, worker, answers, {}) or written:
-            write_mark(site)
+        count_written(site, worker)
+        _keep(site, worker, answers, {})
 
 
 def _keep(site: Site, worker: Worker, answers: Iterable[ModelAnswer], places: dict[str, FilePlace]) -> bool:
@@ -101,17 +126,19 @@ def prices_of(site: Site) -> PriceBook:
     return price_book(site.root.prices)
 
 
-def write_mark(site: Site) -> None:
-    """A cache: whoever finds it gone or old makes it anew with the next answer."""
-    rows, book = site.usage.rows(), prices_of(site)
-    held = {worker.task for worker in site.ledger.load().workers.values() if worker.task}
-    sums = spent_by_task(rows, book, site.ledger.tasks.parents())
-    tasks = {task: spent_data(sums[task]) for task in sorted(held & sums.keys())}
-    workers = {name: spent_data(sum_) for (name,), sum_ in spent_by(rows, book, lambda row: (row.worker,)).items()}
+def write_mark(site: Site, names: Iterable[str]) -> None:
+    """What these workers have spent, for whoever only looks. A cache: it is made anew with the next answer."""
+    book, workers = prices_of(site), site.ledger.load().workers
+    spent_by_them = {name: spent_data(spent(site.usage.rows(worker=name), book)) for name in names}
+    held = [worker.task for worker in workers.values() if worker.task]
     path = Path(site.root.usage_mark)
     with disk_errors(path):
         make_own_directory(os.fspath(path.parent))
-        write_atomically(path, json.dumps({"schema": 1, "workers": workers, "tasks": tasks}))
+        with FileLock(site.root.usage_lock, name=path.name, timeout=MARK_LOCK_SECS):  # others write of others
+            known = read_usage(os.fspath(path)).get("workers", {})
+            kept = {name: sums for name, sums in known.items() if name in workers}
+            told = {"workers": {**kept, **spent_by_them}, "tasks": spent_data_of(site, held), "prices": _stamp(site)}
+            write_atomically(path, json.dumps({"schema": 1, **told}))
 
 
 # --- what was spent ---------------------------------------------------------------------------------
@@ -123,19 +150,26 @@ class Purse(Value):
     day: str
     today: Spent
     tasks: Mapping[str, Spent]
-    """Of those that have spent anything, with all that was made for them."""
+    """Of those that were asked for, and what they were made for: with all that was made for them."""
     parents: Mapping[str, str]
     """The tasks that were made for another one, with that."""
 
 
-def purse_of(site: Site) -> Purse:
-    day, rows, book, parents = day_of(site.now()), site.usage.rows(), prices_of(site), site.ledger.tasks.parents()
-    today = spent((row for row in rows if row.day == day), book)
-    return Purse(day, today, spent_by_task(rows, book, parents), parents)
+def purse_of(site: Site, tasks: Iterable[str]) -> Purse:
+    """Only what is asked for is read: there may be years of the rest."""
+    day, book, parents = day_of(site.now()), prices_of(site), site.ledger.tasks.parents()
+    wanted = {each for task in tasks for each in with_parents(task, parents)}
+    charged = wanted | {child for child in parents if wanted.intersection(with_parents(child, parents))}
+    sums = spent_by_task(site.usage.rows(tasks=charged), book, parents)
+    today = spent(site.usage.rows(day=day), book) if site.config.budget.day_usd is not None else Spent()
+    return Purse(day, today, {task: sum_ for task, sum_ in sums.items() if task in wanted}, parents)
 
 
 def spent_data_of(site: Site, tasks: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
     """What these tasks, or all, have spent; of those that have spent anything."""
-    found = purse_of(site).tasks
-    wanted = found.keys() if tasks is None else found.keys() & set(tasks)
-    return {task: spent_data(found[task]) for task in sorted(wanted)}
+    if tasks is None:
+        found: Mapping[str, Spent] = spent_by_task(site.usage.rows(), prices_of(site), site.ledger.tasks.parents())
+        return {task: spent_data(sum_) for task, sum_ in found.items()}
+    asked = set(tasks)
+    found = purse_of(site, asked).tasks
+    return {task: spent_data(found[task]) for task in sorted(asked & found.keys())}

@@ -41,6 +41,8 @@ TABLES = (
         """CREATE TABLE files (
             path TEXT, worker TEXT, inode INTEGER, size INTEGER, changed_ns INTEGER, offset INTEGER, ending TEXT,
             remembered TEXT, PRIMARY KEY (path, worker))""",
+        "CREATE INDEX sums_by_day ON sums (day)",
+        "CREATE INDEX sums_by_worker ON sums (worker)",
     ),
 )
 _PLACE = tuple(each.name for each in fields(FilePlace))
@@ -71,13 +73,19 @@ class UsageStore:
 
     # --- reading ------------------------------------------------------------------------------------
 
-    def rows(self, *, since: str = "", tasks: Iterable[str] | None = None) -> list[UsageRow]:
-        """From that day on; of these tasks alone."""
-        query, wanted = f"SELECT {', '.join((*_KEYS, *_COUNTS))} FROM sums WHERE day >= ?", [since]
+    def rows(
+        self, *, since: str = "", day: str = "", tasks: Iterable[str] | None = None, worker: str = ""
+    ) -> list[UsageRow]:
+        """From that day on, or of that day alone; of these tasks alone; of that worker alone."""
+        wanted: list[tuple[str, list[str]]] = [("day >= ?", [since])] if since else []
+        wanted += [("day = ?", [day])] if day else []
+        wanted += [("worker = ?", [worker])] if worker else []
         if tasks is not None:
-            wanted += tasks
-            query += f" AND task IN ({', '.join('?' * (len(wanted) - 1))})"
-        return [_from_row(row) for row in self._select(query, wanted)]
+            named = [*tasks]
+            wanted.append((f"task IN ({', '.join('?' * len(named))})", named))
+        where = f" WHERE {' AND '.join(condition for condition, _ in wanted)}" if wanted else ""
+        query = f"SELECT {', '.join((*_KEYS, *_COUNTS))} FROM sums{where}"
+        return [_from_row(row) for row in self._select(query, [value for _, values in wanted for value in values])]
 
     def places(self, worker: str) -> dict[str, FilePlace]:
         query = f"SELECT path, {', '.join(_PLACE)} FROM files WHERE worker = ?"
