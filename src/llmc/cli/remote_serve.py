@@ -12,11 +12,14 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from llmc import __version__
 from llmc.app import App
 from llmc.commands.shared.result import Result
+from llmc.config.load import load_config
+from llmc.errors import LlmcError
 from llmc.fleet.wire import GREETING, PROTOCOL, decode_line, encode_line
 from llmc.host.forks import Forked, said_so_far, without_hangups
 from llmc.root import Root
@@ -68,7 +71,7 @@ class _Remote:
             for key, _ in self._look.select(max(0.0, self._said_at + EVERY_SECS - time.monotonic())):
                 key.data()
             if time.monotonic() - self._said_at >= EVERY_SECS:
-                self._say({"alive": True, "ending": is_ending(self._root)})
+                self._say({"alive": True, "ending": is_ending(self._root), "load": os.getloadavg()[0]})
         for child in self._followers:
             child.end()
 
@@ -136,7 +139,12 @@ class _Remote:
         """With the answer, so that whoever has it looks at nothing older."""
         from llmc.commands.status import status_document
 
-        return _told(self._root, status_document(self._root)) if order.get("board", True) else {}
+        if not order.get("board", True):
+            return {}
+        try:
+            return _told(self._root, status_document(self._root))
+        except (LlmcError, OSError):  # the answer itself matters more
+            return {}
 
     # --- what is told as it changes -----------------------------------------------------------------------
 
@@ -210,7 +218,17 @@ def _follow(root: Root) -> int:
 
 
 def _told(root: Root, document: dict[str, Any]) -> dict[str, Any]:
-    return {"board": document, "now_unix": time.time(), "ending": is_ending(root)}
+    by_name_only = _by_name_only(root.config_file, os.stat(root.config_file).st_mtime_ns)
+    workers = [{**worker, "by_name_only": worker["name"] in by_name_only} for worker in document["workers"]]
+    said = {"board": {**document, "workers": workers}, "now_unix": time.time()}
+    return {**said, "ending": is_ending(root), "load": os.getloadavg()[0]}
+
+
+@lru_cache(1)
+def _by_name_only(settings: str, changed_ns: int) -> frozenset[str]:
+    """Workers that get no task that does not name them."""
+    config = load_config(settings)
+    return frozenset(name for name in config.workers if config.worker(name).excluded_from_pool)
 
 
 def _tell(said: dict[str, Any]) -> None:

@@ -5,12 +5,14 @@ Nothing of it is believed: the machine says which commit would land, and the tre
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 from llmc.care.accepting import Accepted
 from llmc.care.landing_notes import LandingNotes, landing_notes
+from llmc.core.delivery.texts import check_text
 from llmc.core.landing.commit_message import first_line
 from llmc.core.lifecycle.effects import MergeWork
 from llmc.core.tasks.ending import TaskEnd
@@ -21,6 +23,7 @@ from llmc.fleet.calls import Calls, UnknownOutcomeError
 from llmc.fleet.known import read_known
 from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine
+from llmc.fleet.shapes import TEXT, TEXTS
 from llmc.fleet.transport import fetch, machine_ref
 from llmc.fleet.words import complaint_in
 from llmc.git.clone import fetch_source, note_moved, same_or_fetched
@@ -37,6 +40,8 @@ from llmc.site import Site
 from llmc.store.landings_there import LandingsThere, LandingThere
 
 TRIES = 5
+_OFFER = {**dict.fromkeys(("head", "tree", "message"), ""), "base": TEXT, "reviewed": False, "left_out": TEXTS}
+_OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 PATIENCE_SECS = 60.0
 
 
@@ -72,7 +77,7 @@ def _try_to_land(
     made = _commit(site, machine, worker, tip, offer)
     if machine.options.checks == "hub":
         _check(site, worker, made)
-    told = (str(offer["head"]), str(offer["message"]), bool(offer["reviewed"]))
+    told = (offer["head"], offer["message"], offer["reviewed"])
     landing = LandingThere(machine.name, worker, _task_at(site, machine.name, worker), made, *told)
     _write_down_and_land(site, machine, landing, tip)
     with suppress(LlmcError):  # it has landed: whoever fetches next learns of that
@@ -87,15 +92,19 @@ def _offer(calls: Calls, machine: Machine, worker: str, tip: str, wanted: MergeW
     words += ["--changed"] if wanted.changed else []
     words += ["--check"] if machine.options.checks == "machine" else []
     answer = calls.do(machine.name, *words, repeatable=True)
-    if answer.code != 0 or not isinstance(answer.data, dict):
+    if answer.code != 0:
         raise NotMergedError(*complaint_in(answer.err))
-    return dict(answer.data)
+    offer: dict[str, Any] = answer.shaped(_OFFER)
+    if not all(_OBJECT.fullmatch(sha) for sha in (offer["head"], offer["tree"], offer["base"] or offer["head"])):
+        raise NotMergedError(f"{machine.name} does not say what would land; nothing was merged", "`llmc machine check`")
+    check_text(offer["message"])
+    return offer
 
 
 def _commit(site: Site, machine: Machine, worker: str, tip: str, offer: dict[str, Any]) -> str:
     """The work as one commit on the tip, made here of what was fetched."""
     git, root = site.git, site.root.path
-    ref, head = machine_ref(machine.name, "work", worker), str(offer["head"])
+    ref, head = machine_ref(machine.name, "work", worker), offer["head"]
     site.progress(f"fetching the work of {worker} from {machine.name}")
     fetch(git, machine, root, f"+{HEADS}llmc/{worker}:{ref}")
     (fetched,) = git.objects(root, f"{ref}^{{commit}}")
@@ -111,7 +120,7 @@ def _commit(site: Site, machine: Machine, worker: str, tip: str, offer: dict[str
             f"`llmc review {worker}` shows it anew",
         )
     commits = own_commits(git, root, head, base.sha or tip)
-    made = squash(git, root, whole.tree, tip, commits[0], str(offer["message"]), signed=signs(git, root))
+    made = squash(git, root, whole.tree, tip, commits[0], offer["message"], signed=signs(git, root))
     git.run(root, "update-ref", "--no-deref", machine_ref(machine.name, "accept", worker), made)
     return made
 
@@ -201,7 +210,7 @@ def _told_or_why(site: Site, calls: Calls, machine: Machine, landing: LandingThe
     LandingsThere(site.ledger.tasks.database).remove(landing)
     if answer.code:
         return [f"it has landed, but {machine.name} says: {complaint_in(answer.err)[0]}"]
-    kept = isinstance(answer.data, dict) and answer.data.get("kept")
+    kept = answer.shaped({"kept": False})["kept"]
     return [f"{landing.worker} has gone on meanwhile and is not idle"] if kept else []
 
 
