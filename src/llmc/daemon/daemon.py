@@ -188,6 +188,8 @@ class Daemon:
                 self._patrols.look_at_all(self._site)
             elif name == TASKS:
                 self._queue.changed()
+                if self._switchboard is not None:
+                    self._train.machines_told()
             elif name != PATROL:
                 self._schedule.soon(name)
 

@@ -14,13 +14,13 @@ from llmc.fleet.calls import Calls
 from llmc.fleet.joining import settings_for
 from llmc.fleet.known import LOST, UNREACHABLE
 from llmc.fleet.landing import tell_landings
-from llmc.fleet.link import Link, WrongMachineError
+from llmc.fleet.link import MachineLink, WrongMachineError
 from llmc.fleet.notes import note_heard, note_silent
 from llmc.fleet.placing import follow_tasks
 from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine, Member, machine_named, read_fleet
 from llmc.fleet.returning import call_for_person, fetch_work, take_back, take_usage
-from llmc.fleet.shapes import number
+from llmc.fleet.shapes import number, shaped_board
 from llmc.fleet.wire import answer_in
 from llmc.fleet.words import complaint_in
 from llmc.site import Site
@@ -45,7 +45,7 @@ class Attendant:
         self._news = threading.Event()
         self._tried = threading.Event()
         """Whether it can be reached is known, one way or the other."""
-        self._link: Link | None = None
+        self._link: MachineLink | None = None
         self._why = UnreachableError(f"{name} was not reached yet", "try again in a moment")
         self._document: dict[str, Any] = {}
         self._fetched: object = None
@@ -70,7 +70,7 @@ class Attendant:
     def join_for_a_while(self) -> None:
         self._thread.join(LEAVES_WITHIN_SECS)
 
-    def link_within(self, secs: float) -> Link:
+    def link_within(self, secs: float) -> MachineLink:
         """Raises UnreachableError: at once, where it is known already."""
         self._tried.wait(secs)
         link = self._link
@@ -85,7 +85,7 @@ class Attendant:
         while not self._leaving.is_set():
             try:
                 machine = machine_named(self._site().root, self._site().config, self._name)
-                link = Link(machine, partial(self._heard, machine), self._news.set)
+                link = MachineLink(machine, partial(self._heard, machine), self._news.set)
             except LlmcError as silent:
                 self._note_silent(silent)
                 self._leaving.wait(pause)
@@ -129,13 +129,14 @@ class Attendant:
             call_for_person(self._site(), machine.name, before, self._document)
             self._news.set()
 
-    def _attend(self, machine: Machine, link: Link) -> None:
+    def _attend(self, machine: Machine, link: MachineLink) -> None:
         if machine.member.lost or link.greeting.epoch < machine.member.epoch:
             take_back(self._site(), machine, link)
             self._complain(self._name, f"{self._name} is back: what its agents had made is kept, `llmc undo --list`")
             machine = machine_named(self._site().root, self._site().config, self._name)
         self._link = link
-        self._document = note_heard(self._site().root, machine, {}).get("document", {})
+        before = note_heard(self._site().root, machine, {}).get("document")
+        self._document = shaped_board(before) if before else {}
         self._tried.set()
         link.ask(ASKS_WITHIN_SECS, op="follow")
         self._branch_moved, self._fetched, self._settings_sent = True, None, ""
@@ -148,13 +149,13 @@ class Attendant:
             if self._goes_on(machine, link):
                 self._news.wait(LOOKS_EVERY_SECS)
 
-    def _goes_on(self, machine: Machine, link: Link) -> bool:
+    def _goes_on(self, machine: Machine, link: MachineLink) -> bool:
         """Until it is given up, or joins anew: then it is greeted as another one."""
         if link.is_over or self._leaving.is_set():
             return False
         return read_fleet(self._site().root).members.get(self._name) == machine.member
 
-    def _catch_up(self, machine: Machine, link: Link, *, look: bool) -> None:
+    def _catch_up(self, machine: Machine, link: MachineLink, *, look: bool) -> None:
         site = self._site()
         with Calls(site) as calls:
             if self._branch_moved:
@@ -170,7 +171,7 @@ class Attendant:
                     self._fetched = made
                 self._take_usage(site, calls)
 
-    def _send_settings(self, site: Site, machine: Machine, link: Link) -> None:
+    def _send_settings(self, site: Site, machine: Machine, link: MachineLink) -> None:
         """Those that hold there too, whenever they change here."""
         settings = settings_for(site.root, machine.member)
         if settings == self._settings_sent:

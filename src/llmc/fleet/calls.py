@@ -8,7 +8,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from llmc.errors import LlmcError
-from llmc.fleet.link import Link
+from llmc.fleet.link import MachineLink
 from llmc.fleet.notes import note_heard, note_silent
 from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine, machine_named
@@ -37,7 +37,7 @@ class Calls:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._links: dict[str, Link] = {}
+        self._links: dict[str, MachineLink] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +88,7 @@ class Calls:
         link = self._links.get(name)
         try:
             if link is None or link.is_over:
-                link = self._links[name] = Link(machine)
+                link = self._links[name] = MachineLink(machine)
             said = link.ask(within, **order)
         except UnreachableError as silent:
             note_silent(root, machine, silent.what, silent.state)

@@ -45,36 +45,39 @@ _OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 PATIENCE_SECS = 60.0
 
 
-def accept_there(site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork) -> Accepted:
-    """Raises what refused it; then nothing has landed."""
+def accept_there(
+    site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork, accepted: str = ""
+) -> Accepted:
+    """Raises what refused it; then nothing has landed. `accepted`: the commit whose changes are to land and no others,
+    wherever its machine has rebased it meanwhile."""
     repo = site.config.repo
     patience = PATIENCE_SECS + 2 * len(repo.validate) * repo.validate_timeout_secs
     with FileLock(site.root.landing_lock, name=LANDING, timeout=patience):
         settle_landings(site)
         settle_there(site, machine.name)
-        landing, offer = _landed(site, calls, machine, worker, wanted)
+        landing, offer = _landed(site, calls, machine, worker, wanted, accepted)
     notes = _told_or_why(site, calls, machine, landing)
     after = landing_notes(site, tuple(offer["left_out"]), landing.sha)
     return _accepted(site, machine, landing, after, notes)
 
 
 def _landed(
-    site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork
+    site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork, accepted: str
 ) -> tuple[LandingThere, dict[str, Any]]:
     for _ in range(TRIES - 1):
         with suppress(BranchMovedError):  # you have committed meanwhile
-            return _try_to_land(site, calls, machine, worker, wanted)
-    return _try_to_land(site, calls, machine, worker, wanted)
+            return _try_to_land(site, calls, machine, worker, wanted, accepted)
+    return _try_to_land(site, calls, machine, worker, wanted, accepted)
 
 
 def _try_to_land(
-    site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork
+    site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork, accepted: str
 ) -> tuple[LandingThere, dict[str, Any]]:
     git, root, repo = site.git, site.root.path, site.config.repo
     tip = same_or_fetched(git, repo.source, root, repo.branch)
     send_branch(site, machine, tip)
-    offer = _offer(calls, machine, worker, tip, wanted)
-    made = _commit(site, machine, worker, tip, offer)
+    offer = offer_of(calls, machine, worker, tip, wanted)
+    made = _commit(site, machine, worker, tip, offer, accepted)
     if machine.options.checks == "hub":
         _check(site, worker, made)
     told = (offer["head"], offer["message"], offer["reviewed"])
@@ -85,7 +88,8 @@ def _try_to_land(
     return landing, offer
 
 
-def _offer(calls: Calls, machine: Machine, worker: str, tip: str, wanted: MergeWork) -> dict[str, Any]:
+def offer_of(calls: Calls, machine: Machine, worker: str, tip: str, wanted: MergeWork) -> dict[str, Any]:
+    """What the machine says would land. Raises what would refuse it."""
     words = ["remote-propose", worker, "--tip", tip, "--json"]
     words += ["--message", wanted.message] if wanted.message is not None else []
     words += ["--tree", wanted.tree] if wanted.tree is not None else []
@@ -101,15 +105,11 @@ def _offer(calls: Calls, machine: Machine, worker: str, tip: str, wanted: MergeW
     return offer
 
 
-def _commit(site: Site, machine: Machine, worker: str, tip: str, offer: dict[str, Any]) -> str:
+def _commit(site: Site, machine: Machine, worker: str, tip: str, offer: dict[str, Any], accepted: str) -> str:
     """The work as one commit on the tip, made here of what was fetched."""
     git, root = site.git, site.root.path
-    ref, head = machine_ref(machine.name, "work", worker), offer["head"]
-    site.progress(f"fetching the work of {worker} from {machine.name}")
-    fetch(git, machine, root, f"+{HEADS}llmc/{worker}:{ref}")
-    (fetched,) = git.objects(root, f"{ref}^{{commit}}")
-    if fetched != head:
-        raise NotMergedError(f"{worker} committed while its work was accepted; nothing was merged", "look at it again")
+    head = offer["head"]
+    fetch_head(site, machine, worker, head)
     base = own_base(git, root, tip, head, offer["base"])
     whole = would_conflict(git, root, tip, head, base)
     if not isinstance(whole, Clean):
@@ -119,10 +119,26 @@ def _commit(site: Site, machine: Machine, worker: str, tip: str, offer: dict[str
             f"{machine.name} names another content than its commit {head[:12]} has; nothing was merged",
             f"`llmc review {worker}` shows it anew",
         )
+    if accepted not in ("", head) and whole != would_conflict(
+        git, root, tip, accepted, own_base(git, root, tip, accepted, None)
+    ):
+        raise NotMergedError(
+            f"{worker}'s work has changed since it was accepted; nothing was merged", f"`llmc review {worker}`"
+        )
     commits = own_commits(git, root, head, base.sha or tip)
     made = squash(git, root, whole.tree, tip, commits[0], offer["message"], signed=signs(git, root))
     git.run(root, "update-ref", "--no-deref", machine_ref(machine.name, "accept", worker), made)
     return made
+
+
+def fetch_head(site: Site, machine: Machine, worker: str, head: str) -> None:
+    """The worker's commit, if it is still this one."""
+    ref = machine_ref(machine.name, "work", worker)
+    site.progress(f"fetching the work of {worker} from {machine.name}")
+    fetch(site.git, machine, site.root.path, f"+{HEADS}llmc/{worker}:{ref}")
+    (fetched,) = site.git.objects(site.root.path, f"{ref}^{{commit}}")
+    if fetched != head:
+        raise NotMergedError(f"{worker} committed while its work was accepted; nothing was merged", "look at it again")
 
 
 def _check(site: Site, worker: str, made: str) -> None:

@@ -41,7 +41,7 @@ class Greeting(Value):
     now_unix: float
 
 
-class Link:
+class MachineLink:
     """`heard` is told what the machine says by itself, in the thread that reads, and `ended` when it says no more."""
 
     def __init__(

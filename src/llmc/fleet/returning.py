@@ -11,7 +11,7 @@ from llmc.core.usage.answer import MOST_TOKENS, ModelAnswer, Tokens
 from llmc.errors import LlmcError
 from llmc.fleet.branches import send_branch
 from llmc.fleet.calls import Calls
-from llmc.fleet.link import Link
+from llmc.fleet.link import MachineLink
 from llmc.fleet.registry import Machine, change_member
 from llmc.fleet.transport import fetch, keep_backups, machine_ref
 from llmc.fleet.wire import answer_in
@@ -40,7 +40,7 @@ def fetch_work(site: Site, machine: Machine) -> list[str]:
     return keep_backups(site.git, site.root.path, machine.name, frozenset(site.ledger.load().workers))
 
 
-def take_back(site: Site, machine: Machine, link: Link) -> list[str]:
+def take_back(site: Site, machine: Machine, link: MachineLink) -> list[str]:
     """It was given up: its agents are stopped there first, what they made comes here, then it is one of ours again.
 
     The backups that are new here.

@@ -41,8 +41,8 @@ def forget_pushed(git: Git, machine: Machine, root: str, branch: str) -> None:
 
 def fetch(git: Git, machine: Machine, root: str, *refs: str) -> None:
     """From LLMC's own view of the clone there, which agents cannot configure."""
-    words = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
-    words += ("--no-auto-gc", "--no-recurse-submodules")
+    words = ["-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
+    words += ["--no-auto-gc", "--no-recurse-submodules"]
     upload = f"--upload-pack={_PLAIN} git-upload-pack --strict"
     _over(git, machine, root, *words, upload, _place(view_of(machine.member.root)), *refs)
 
