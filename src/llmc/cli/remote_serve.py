@@ -59,6 +59,7 @@ class _Remote:
         self._kept = b""
         self._said_at = 0.0
         self._followers: list[Forked] = []
+        self._terminals: Forked | None = None
 
     def serve(self) -> None:
         self._requests.forget_old()
@@ -93,8 +94,21 @@ class _Remote:
             case "follow":
                 self._say({"id": order["id"]})
                 self._forward(Forked(lambda: _follow(self._root), speaks=True))
+            case "terminal":
+                self._hand_to_terminals(order)
             case _:
                 self._say({"id": order.get("id"), "code": 2, "err": "error: this llmc does not know how to do that\n"})
+
+    def _hand_to_terminals(self, order: dict[str, Any]) -> None:
+        """One process for all that are looked at, from the first one on."""
+        if self._terminals is None:
+            self._terminals = Forked(lambda: _show_terminals(self._root), speaks=True, hears=True)
+            self._forward(self._terminals)
+        try:
+            self._terminals.tell(encode_line(order))
+        except OSError:
+            self._terminals = None
+            self._say({"id": order["id"], "code": 1, "error": "the terminals are not followed", "hint": "try again"})
 
     # --- commands ---------------------------------------------------------------------------------------
 
@@ -209,11 +223,20 @@ def _follow(root: Root) -> int:
             while not board.document:
                 await asyncio.sleep(FIRST_LOOK_SECS)
             async for _ in board.changes():
-                _tell(_told(root, board.document))
+                _write_all(encode_line(_told(root, board.document)))
         finally:
             watching.cancel()
 
     asyncio.run(follow())
+    return 0
+
+
+def _show_terminals(root: Root) -> int:
+    """In a fork: frames of terminals, for whoever looks at them."""
+    from llmc.app import open_site
+    from llmc.fleet.terminals_there import TerminalsThere
+
+    TerminalsThere(open_site(root), _write_all).run()
     return 0
 
 
@@ -231,7 +254,7 @@ def _by_name_only(settings: str, changed_ns: int) -> frozenset[str]:
     return frozenset(name for name in config.workers if config.worker(name).excluded_from_pool)
 
 
-def _tell(said: dict[str, Any]) -> None:
-    data = memoryview(encode_line(said))
-    while data:
-        data = data[os.write(1, data) :]
+def _write_all(data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(1, rest) :]

@@ -73,15 +73,17 @@ class Calls:
                 raise
 
     def _answer(self, name: str, order: dict[str, Any], within: float) -> MachineAnswer:
+        return answer_in(self.ask(name, {"op": "run", **order}, within))
+
+    def ask(self, name: str, order: dict[str, Any], within: float) -> dict[str, Any]:
+        """Whatever the machine says to it."""
         machine = self.machine(name)
         if machine.member.lost:
             raise LostMachineError(
                 f"{name} was given up as lost", f"`llmc machine check {name}` takes it back when it answers again"
             )
-        said = ask_switchboard(self._site.root, name, {"op": "run", **order}, within)
-        if said is None:
-            said = self._by_own_link(machine, {"op": "run", **order}, within)
-        return answer_in(said)
+        said = ask_switchboard(self._site.root, name, order, within)
+        return said if said is not None else self._by_own_link(machine, order, within)
 
     def _by_own_link(self, machine: Machine, order: dict[str, Any], within: float) -> dict[str, Any]:
         root, name = self._site.root, machine.name

@@ -33,7 +33,11 @@ class OneOf:
         self.words = words
 
 
-TEXT, TIME = Maybe(""), Maybe(0.0)
+class Raw:
+    """Text as it came: whoever asks for it makes it harmless."""
+
+
+TEXT, TIME, RAW = Maybe(""), Maybe(0.0), Raw()
 _ATTENTION = {
     "state": OneOf("UNKNOWN", "READY", "BUSY", "NEEDS_CONFIRMATION", "ERROR", "EXITED"),
     "detail": TEXT,
@@ -77,6 +81,8 @@ def shaped(said: Any, shape: Any) -> Any:  # noqa: ANN401 - that is what JSON is
             return None if said is None else shaped(said, shape.shape)
         case OneOf():
             return said if isinstance(said, str) and said in shape.words else shape.words[0]
+        case Raw():
+            return said[:MOST_TEXT] if isinstance(said, str) else ""
         case str():
             return plain(said[:MOST_TEXT]) if isinstance(said, str) else ""
         case bool():
