@@ -17,7 +17,7 @@ from llmc.core.fence.layout import (
     system_words,
     tool_places,
 )
-from llmc.core.fence.mounts import Link, Mount, Sight, is_inside, link_words, mount_words
+from llmc.core.fence.mounts import Mount, Sight, Symlink, is_inside, link_words, mount_words
 from llmc.core.fence.seccomp import terminal_filter
 from llmc.core.fence.secrets import secret_places
 from llmc.errors import LlmcError
@@ -160,13 +160,13 @@ def _ground(site: Site, name: str, writable: tuple[str, ...]) -> Ground:
 
 def _mounts(
     site: Site, name: str, command: Sequence[str], writable: tuple[str, ...]
-) -> tuple[list[Link], tuple[Mount, ...]]:
+) -> tuple[list[Symlink], tuple[Mount, ...]]:
     host, environ, sandbox = site.host, site.host.environ(), site.config.sandbox
     ground, home = _ground(site, name, writable), host.real_path(environ.get("HOME", "/nonexistent"))
     started = [found for program in (command[0], "sh", "git") if (found := host.which(program))]
     path = ":".join(host.real_path(each) for each in environ.get("PATH", "").split(":") if each.startswith("/"))
-    links = [Link(each, host.real_path(each)) for each in (*started, *sandbox.readable, *sandbox.writable)]
-    links += [Link(each, host.real_path(each)) for each in environ.get("PATH", "").split(":")]
+    links = [Symlink(each, host.real_path(each)) for each in (*started, *sandbox.readable, *sandbox.writable)]
+    links += [Symlink(each, host.real_path(each)) for each in environ.get("PATH", "").split(":")]
     tools = [*tool_places(path, [host.real_path(each) for each in started], home, ground), *_llmc_itself()]
     secrets = [
         mount
@@ -181,11 +181,11 @@ def _mounts(
     )
     mounts = all_mounts(ground, [each for each in tools if host.exists(each)], secrets, wishes)
     system = _system(host)
-    needed = [each for each in system if isinstance(each, Link)] + _needed_links(links, mounts)
+    needed = [each for each in system if isinstance(each, Symlink)] + _needed_links(links, mounts)
     return needed, (*(each for each in system if isinstance(each, Mount)), *mounts)
 
 
-def _needed_links(links: list[Link], mounts: Sequence[Mount]) -> list[Link]:
+def _needed_links(links: list[Symlink], mounts: Sequence[Mount]) -> list[Symlink]:
     """For a place that is known by another name, unless that name is in what is mounted anyway."""
     shown = [mount.target for mount in mounts if not mount.hides] + list(SYSTEM)
     found = {link.path: link for link in links if link.path.startswith("/") and link.path != link.leads_to}
@@ -206,12 +206,12 @@ def _llmc_itself() -> list[str]:
     return [package, sys.prefix, sys.base_prefix]
 
 
-def _system(host: Host) -> tuple[Link | Mount, ...]:
-    found: list[Link | Mount] = []
+def _system(host: Host) -> tuple[Symlink | Mount, ...]:
+    found: list[Symlink | Mount] = []
     for path in SYSTEM:
         target = host.read_link(path)
         if target is not None:
-            found.append(Link(path, target))
+            found.append(Symlink(path, target))
         elif host.is_dir(path):
             found.append(Mount(path, Sight.SYSTEM))
     resolver = host.real_path(RESOLVER)

@@ -54,7 +54,7 @@ def _count(known: dict[str, object]) -> int:
 
 def _flags(args: Namespace) -> list[str]:
     given = []
-    for name in ("agent", "model", "role_prompt"):
+    for name in ("agent", "model", "role_prompt", "role", "sandbox"):
         said = getattr(args, name)
         given += [f"--{name.replace('_', '-')}", said] if said is not None else []
     return [*given, *(["--exclude-from-pool"] if args.exclude_from_pool else [])]

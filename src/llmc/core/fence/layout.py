@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Collection, Iterable, Iterator
 
-from llmc.core.fence.mounts import Link, Mount, Sight, is_inside
+from llmc.core.fence.mounts import Mount, Sight, Symlink, is_inside
 from llmc.values import Value
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap")
@@ -115,9 +115,9 @@ def network_words(network: bool | tuple[str, ...]) -> tuple[str, ...]:
     return () if network is True else ("--unshare-net",)
 
 
-def system_words(present: Iterable[Link | Mount]) -> Iterator[str]:
+def system_words(present: Iterable[Symlink | Mount]) -> Iterator[str]:
     for each in present:
-        if isinstance(each, Link):
+        if isinstance(each, Symlink):
             yield from ("--symlink", each.leads_to, each.path)
         else:
             yield from ("--ro-bind", each.source or each.target, each.target)
