@@ -78,9 +78,19 @@ def own_mounts(ground: Ground) -> Iterator[Mount]:
     yield from (Mount(path, Sight.OWN) for path in ground.writable)
 
 
-def all_mounts(ground: Ground, tools: Iterable[str], secrets: Iterable[Mount], wishes: Wishes) -> tuple[Mount, ...]:
+def wall_mounts(ground: Ground, temporary: str, view: str) -> Iterator[Mount]:
+    """For LLMC's own git, which works on the clone itself."""
+    yield Mount(ground.root, Sight.ABSENT)
+    yield Mount(ground.source, Sight.SECRET)
+    yield from (Mount(path, Sight.OWN) for path in (ground.worktree, ground.clone, temporary))
+    yield Mount(view, Sight.OWN_READABLE)
+
+
+def all_mounts(
+    tools: Iterable[str], secrets: Iterable[Mount], wishes: Wishes, own: Iterable[Mount]
+) -> tuple[Mount, ...]:
     tool_mounts = (Mount(path, Sight.READABLE) for path in tools)
-    return (*secrets, *tool_mounts, *wishes.readable, *wishes.writable, *own_mounts(ground), *wishes.hidden)
+    return (*secrets, *tool_mounts, *wishes.readable, *wishes.writable, *own, *wishes.hidden)
 
 
 def tool_places(path: str, programs: Collection[str], home: str, ground: Ground) -> Iterator[str]:
