@@ -50,7 +50,7 @@ class Coordinator:
 
 @agents("claude")
 @pytest.mark.timeout(400)
-@pytest.mark.lesson(58, "whoever supervises waits without a model call, and the number of tasks is bounded by code")
+@pytest.mark.lesson(58, "supervision costs no tokens, and budgets are kept by code")
 def test_a_supervisor_delegates_and_a_person_accepts(agent_machine: AgentMachine, tmp_path: Path) -> None:
     go, root = tmp_path / "go", make_empty_root(agent_machine, tmp_path)
     root.models.answer_with(Coordinator(go))

@@ -43,7 +43,7 @@ def supervised(story: Story, **settings: str) -> None:
         story.wait(name, session=Session.UP)
 
 
-@pytest.mark.lesson(58, "whoever supervises waits without a model call, and the number of tasks is bounded by code")
+@pytest.mark.lesson(58, "supervision costs no tokens, and budgets are kept by code")
 def test_what_an_agent_delegates_is_bounded(story: Story) -> None:
     supervised(story, mcp__max_tasks="2")
     story.task("boss", "ask Shall I go on?")
@@ -127,7 +127,7 @@ def test_whoever_is_no_supervisor_has_no_socket(story: Story) -> None:
     assert not os.path.exists(story.root.tools_socket("deputy"))
 
 
-@pytest.mark.lesson(58, "whoever supervises waits without a model call, and the number of tasks is bounded by code")
+@pytest.mark.lesson(58, "supervision costs no tokens, and budgets are kept by code")
 def test_a_connection_outlives_the_role_but_not_what_it_allowed(story: Story) -> None:
     story.begin("boss", "ann")
     story.llmc("config", "set", "workers.boss.role", "supervisor")
