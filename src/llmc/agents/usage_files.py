@@ -11,12 +11,15 @@ from typing import Any
 
 from llmc.agents.transcripts import Whereabouts
 from llmc.core.usage.answer import FilePlace, ModelAnswer
+from llmc.host.files import open_plain
 from llmc.values import Value
 
 Remembered = dict[str, Any]
 """What a reader has to know of the lines before: plain JSON, kept with the place that was read up to."""
 LineReader = Callable[[Remembered, Mapping[str, Any]], Iterable[ModelAnswer]]
 LONGEST_FIRST = 8 << 20
+LARGEST = 1 << 30
+"""No CLI writes so much down; a file of zeros is quickly made and takes for ever to read."""
 BEGINNING = re.compile(rb'\{"(?:parentUuid|timestamp|type|id|sessionId)":')
 """How lines begin. One that was cut short, by a kill or a full disk, has the next one right behind it."""
 
@@ -43,9 +46,11 @@ def read_on(
     status = os.stat(path)
     if (status.st_ino, status.st_size) == (place.inode, place.size) or status.st_mtime < since:
         return None
+    if status.st_size > LARGEST:
+        return None
     if status.st_ino != place.inode or status.st_size < place.offset:
         place = FilePlace()  # another file, or a shorter one: what is told again counts once anyway
-    with open(path, "rb") as file:
+    with open_plain(path) as file:
         if place.offset == 0 and not files.is_of(_object(file.readline(LONGEST_FIRST)), where):
             return [], FilePlace(status.st_ino, status.st_size)
         file.seek(place.offset)
