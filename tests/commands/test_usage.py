@@ -146,7 +146,7 @@ def test_prices_that_make_no_sense_are_told(spent: Story, text: str, complaint: 
 
 
 @pytest.mark.parametrize("key", ["task_usd", "task_tokens", "day_usd"])
-@pytest.mark.parametrize("value", ["0", "0.0", "nan", "1e30", "much"])
+@pytest.mark.parametrize("value", ["0", "0.0", "-5", "nan", "inf", "1e30", "much"])
 def test_a_budget_of_nothing_is_refused_and_changes_nothing(spent: Story, key: str, value: str) -> None:
     before = Path(spent.root.config_file).read_text()
     refused = spent.try_llmc("config", "set", f"budget.{key}", value)
