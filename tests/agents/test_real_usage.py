@@ -12,7 +12,7 @@ from testing.real_agents import agent_root as agent_root
 from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
 
-PATIENCE_SECS = 100.0
+PATIENCE_SECS = 150.0
 WAITS = "until test -e never; do sleep 0.2; done"
 """Claude Code refuses a bare `sleep` that takes long, and says so to its model at once."""
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from llmc.agents.delegation_tools import BRIDGE
+from llmc.daemon.worker_sockets import WorkerSockets
 from llmc.model import Session, Work
-from testing.mcp_client import Tools, over_stdio, server_words
+from llmc.store.config_file import set_worker_table
+from testing.mcp_client import Tools, over_stdio, raw_call, raw_session, server_words
+from testing.roots import add_worker, make_repository, make_root, own_environment
 from testing.story import Story, script
 
 
@@ -119,3 +125,104 @@ def test_whoever_is_no_supervisor_has_no_socket(story: Story) -> None:
     story.until(lambda: not os.path.exists(story.root.tools_socket("ann")))
     story.llmc("down")
     assert not os.path.exists(story.root.tools_socket("deputy"))
+
+
+@pytest.mark.lesson(58, "whoever supervises waits without a model call, and the number of tasks is bounded by code")
+def test_a_connection_outlives_the_role_but_not_what_it_allowed(story: Story) -> None:
+    story.begin("boss", "ann")
+    story.llmc("config", "set", "workers.boss.role", "supervisor")
+    story.up()
+    story.until(lambda: os.path.exists(story.root.tools_socket("boss")))
+
+    async def session() -> None:
+        async with from_inside(story, "boss") as tools:
+            assert await tools.call("board")
+            await asyncio.to_thread(story.llmc, "config", "set", "workers.boss.role", "")
+            for name, arguments in (
+                ("delegate", {"text": "x"}),
+                ("message", {"worker": "ann", "text": "x"}),
+                ("board", {}),
+            ):
+                assert "boss is no supervisor any more" in await tools.refused(name, **arguments)
+            with pytest.raises(MCPError, match="no supervisor"):
+                await tools.client.read_resource("llmc://events")
+
+    asyncio.run(session())
+    assert story.json("task", "list", "--all")["tasks"] == []
+
+
+def test_a_deep_root_has_its_sockets_too(tmp_path: Path) -> None:
+    """The system takes 107 bytes of a path: the server binds in the directory, and the client connects there."""
+    place = tmp_path
+    for number in range(4):
+        place = place / (f"{number}" * 60)
+    complaints: list[tuple[str, str]] = []
+    with own_environment(tmp_path / "home"):
+        root = make_root(place / "llmc", make_repository(tmp_path / "repository"))
+        add_worker(root, "boss")
+        set_worker_table(root.config_file, "boss", agent="demo", role="supervisor")
+        assert len(root.tools_socket("boss")) > 300
+        sockets = WorkerSockets(root, lambda name, text: complaints.append((name, text)))
+        try:
+            sockets.follow({"boss"})
+            script = Path(root.settings_dir("boss"), "tools.py")
+            script.write_text(BRIDGE)
+
+            async def session() -> None:
+                async with over_stdio([sys.executable, "-I", "-S", str(script)]) as tools:
+                    assert (await tools.call("board"))["head"]["root"] == root.path
+
+            asyncio.run(session())
+        finally:
+            sockets.close()
+        assert not os.path.lexists(root.tools_socket("boss"))
+    assert complaints == []
+
+
+FROM_FENCE = """
+import json, os, socket, subprocess, sys
+own, other, bridge = sys.argv[1:]
+found = {}
+for name, path in (("own", own), ("other", other)):
+    try:
+        os.chdir(os.path.dirname(path))
+        with socket.socket(socket.AF_UNIX) as tools:
+            tools.connect(os.path.basename(path))
+        found[name] = "reached"
+    except OSError as refused:
+        found[name] = type(refused).__name__
+lines = sys.stdin.buffer.read()
+said = subprocess.run([sys.executable, "-I", "-S", bridge], input=lines, capture_output=True).stdout
+found["said"] = [json.loads(line) for line in said.splitlines()]
+print(json.dumps(found))
+"""
+
+
+def test_behind_the_fence_there_is_the_own_socket_and_no_other(story: Story) -> None:
+    story.begin(sandbox__mode="bwrap")
+    for name in ("boss", "deputy"):
+        story.llmc("add", name, "--agent", "shell")
+        story.llmc("config", "set", f"workers.{name}.role", "supervisor")
+        story.llmc("config", "set", f"workers.{name}.excluded_from_pool", "true")
+    story.up()
+    story.wait("boss", session=Session.UP)
+    root, worktree = story.root, Path(story.worker("boss").worktree_path)
+    story.until(lambda: all(os.path.exists(root.tools_socket(name)) for name in ("boss", "deputy")))
+    bridge = Path(root.settings_dir("boss"), "tools.py")
+    bridge.write_text(BRIDGE)
+    worktree.joinpath("try.py").write_text(FROM_FENCE)
+    calls = [
+        ("delegate", {"text": "by the fenced", "worker": "deputy", "request_id": "f"}),
+        ("accept", {"worker": "deputy"}),
+    ]
+    lines = [raw_call(n, "tools/call", {"name": name, "arguments": given}) for n, (name, given) in enumerate(calls, 2)]
+    worktree.joinpath("lines").write_bytes(raw_session(*lines))
+    words = [sys.executable, "try.py", root.tools_socket("boss"), root.tools_socket("deputy"), str(bridge)]
+    story.llmc("message", "boss", f"{shlex.join(words)} <lines >said && mv said results")
+    story.until((worktree / "results").exists)
+    found = json.loads((worktree / "results").read_text())
+    assert (found["own"], found["other"]) == ("reached", "FileNotFoundError")
+    answers = {each["id"]: each["result"] for each in found["said"]}
+    task = story.json("task", "show", answers[2]["structuredContent"]["id"])
+    assert (task["asked_by"], task["text"]) == ("boss", "by the fenced")
+    assert answers[3]["isError"]

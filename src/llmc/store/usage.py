@@ -62,6 +62,8 @@ class Counted(Value):
     worker: str
     agent: str
     day: str
+    step: int | None = None
+    """Of many answers that were counted elsewhere; else it is read from the one."""
 
 
 class UsageStore:
@@ -183,7 +185,8 @@ def _is_of(connection: sqlite3.Connection, number: int, worker: str) -> bool:
 
 def _sum_of(connection: sqlite3.Connection, each: Counted) -> int:
     model, prompt = _text(each.answer.model)[:LONGEST_NAME], each.answer.tokens.prompt
-    key = (each.task, each.worker, each.agent, model, each.day, step_of(prompt))
+    step = step_of(prompt) if each.step is None else each.step
+    key = (each.task, each.worker, each.agent, model, each.day, step)
     connection.execute(f"INSERT OR IGNORE INTO sums ({', '.join(_KEYS)}) VALUES (?, ?, ?, ?, ?, ?)", key)
     where = " AND ".join(f"{name} = ?" for name in _KEYS)
     return int(connection.execute(f"SELECT id FROM sums WHERE {where}", key).fetchone()[0])
