@@ -91,7 +91,9 @@ def test_days_bound_what_counts(spent: Story) -> None:
     everything = spent.json("usage")["total"]
     for since in ("today", "yesterday", "7d", "2020-01-01"):
         assert spent.json("usage", "--since", since)["total"] == everything
-    assert spent.json("usage", "--since", "2999-01-01")["rows"] == []
+    nothing = spent.json("usage", "--since", "2999-01-01")
+    assert (nothing["rows"], nothing["total"]["usd"], nothing["total"]["priced"]) == ([], None, "unknown")
+    assert spent.llmc("usage", "--since", "2999-01-01").out == "nothing is counted yet\n"
 
 
 def test_prices_of_ones_own_come_first_and_unknown_models_get_some(spent: Story) -> None:
