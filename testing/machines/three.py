@@ -269,6 +269,8 @@ class Machines:
     def tidy(self) -> None:
         for machine in self.machines.values():
             machine.tidy()
+        for entry in (self.place / "shared").iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
 
 @dataclass(slots=True)

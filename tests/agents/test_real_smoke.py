@@ -23,7 +23,7 @@ from testing.waiting import wait_until
 SIZE = (160, 50)
 LOOK_EVERY_SECS = 0.1
 """A look takes three processes, and the agent needs the processor."""
-PATIENCE_SECS = 90.0
+PATIENCE_SECS = 150.0
 """opencode alone burns twenty seconds of a processor until its first answer."""
 PROMPT = """\
 Bitte größer machen → 日本語, "quoted" 'so' and `$(so)`; 100 % \\n

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from llmc.commands.shared.delegating import delegate
 from llmc.model import Turn, Work
 from testing.story import Story, end_abruptly, script
 
@@ -76,6 +77,59 @@ def test_a_spent_day_stops_everybody_and_begins_nothing_new(story: Story) -> Non
     story.until(lambda: story.worker("clark").task == "t3")
     story.llmc("task", "release", "t1", "--json")
     story.wait("adam", Work.NEEDS_REVIEW)
+
+
+def test_two_workers_spend_one_budget_when_one_delegates_to_the_other(story: Story) -> None:
+    """Both stop when it is gone; what was delegated and waits is given to nobody until the budget is more."""
+    story.begin("adam", "baker", budget__task_tokens="1000").up()
+    story.task("adam", "spend 400 0", "sleep 600")
+    site = story.site
+    child = delegate(site, "adam", script("spend 600 0", "sleep 600"), {"worker": "baker"})
+    later = delegate(site, "adam", script("say late"), {"worker": "baker"})
+    for name in ("adam", "baker"):
+        worker = story.wait(name, Work.NEEDS_INPUT)
+        assert worker.evidence.detail == "the budget of t1 is spent: 1,000 of 1,000 tokens"
+    assert story.json("task", "show", "t1")["usage"]["input_tokens"] == 1000
+    assert story.json("task", "show", child.id)["usage"]["input_tokens"] == 600
+    by_task = {each["task"]: each["input_tokens"] for each in story.json("usage", "--by", "task")["rows"]}
+    assert by_task == {"t1": 400, child.id: 600}
+    assert "`llmc task release t1`" in story.llmc("task", "release", child.id, code=1).err
+
+    story.llmc("reset", "baker", "--yes")
+    story.until(lambda: "the budget of t1 is spent" in story.json("task", "show", later.id)["reason"])
+    story.llmc("task", "release", "t1")
+    story.until(lambda: story.worker("baker").task == later.id)
+
+
+def test_a_task_that_has_spent_all_is_given_to_nobody_until_it_is_released(story: Story) -> None:
+    story.begin("adam", "baker", budget__task_tokens="1000").up()
+    story.task("adam", "spend 1000 0", "sleep 600")
+    story.wait("adam", Work.NEEDS_INPUT)
+    story.llmc("task", "add", "--hold", "Another one.")
+    story.llmc("reset", "adam", "--yes")
+    story.llmc("task", "retry", "t1")
+    story.until(lambda: "the budget of t1 is spent" in (story.json("task", "show", "t1")["reason"] or ""))
+    assert "the budget of t1 is spent" in story.llmc("task", "run-next", code=1).err
+    refused = story.llmc("task", "release", "t1", "t99", code=1)
+    assert "there is no task 't99'" in refused.err
+    released = story.json("task", "release", "t1", "t2")["tasks"]
+    assert {each["id"] for each in released} == {"t1", "t2"}
+    story.until(lambda: {story.worker(name).task for name in ("adam", "baker")} == {"t1", "t2"})
+
+
+def test_what_a_worker_has_spent_stays_when_it_goes_and_another_one_gets_its_name(story: Story) -> None:
+    story.begin("adam").up()
+    story.task("adam", "spend 100 0 gpt-5", "write a.txt 1", "commit A")
+    story.wait("adam", Work.NEEDS_REVIEW)
+    end_abruptly(story.daemon())
+    report(story, "adam", "last", {"model": "gpt-5", "input_tokens": 11})  # which nobody takes before it goes
+    story.llmc("nuke", "adam", "--yes")
+    story.llmc("add", "adam", "--agent", "demo")
+    story.up()
+    story.task("adam", "spend 5 0 gpt-5", "write b.txt 1", "commit B")
+    story.wait("adam", Work.NEEDS_REVIEW)
+    rows = {each["task"]: each["input_tokens"] for each in story.json("usage", "--by", "task")["rows"]}
+    assert rows == {"t1": 111, "t2": 5}
 
 
 def test_what_was_spent_without_a_daemon_counts_as_well(story: Story) -> None:

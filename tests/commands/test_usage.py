@@ -98,9 +98,13 @@ def test_prices_of_ones_own_come_first_and_unknown_models_get_some(spent: Story)
     own.write_text('[[price]]\nmodels = ["strange-model", "gpt-5"]\ninput = 100000\noutput = 0\ncache_read = 0\n')
     try:
         total = spent.json("usage")["total"]
+        shown = {each["name"]: each["usage"]["usd"] for each in spent.json("status")["workers"]}
     finally:
         own.unlink()
     assert (total["usd"], total["priced"]) == ((2_000_010 + 40) * 0.1, "api")
+    assert shown == {"adam": 200_000.0, "baker": 5.0}
+    assert spent.json("usage")["total"]["usd"] == 3.75
+    assert spent.json("status")["workers"][0]["usage"]["usd"] == 3.75
 
 
 @pytest.mark.parametrize(

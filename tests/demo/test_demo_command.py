@@ -47,7 +47,7 @@ def test_it_ends_with_one_clean_commit_for_each_task(story: Story, tmp_path: Pat
 
     story.place = place
     story.llmc("down", "--force")
-    assert story.processes() == []
+    assert story.processes() == {}
     assert Root(str(place / "llmc")).exists, "it was to be kept"
 
 
@@ -56,7 +56,7 @@ def test_with_web_the_board_is_left_running(story: Story, tmp_path: Path) -> Non
     address = re.search(r"the board is at (http://127\.0\.0\.1:\d+/)#token=([\w-]+)", said)
     assert address, said
     asked = Request(f"{address[1]}api/v1/board", headers={"Authorization": f"Bearer {address[2]}"})
-    columns = {each["name"]: each["keys"] for each in json.loads(urlopen(asked, timeout=60).read())["columns"]}
+    columns = {each["name"]: each["keys"] for each in json.loads(urlopen(asked, timeout=120).read())["columns"]}
     assert columns["needs_you"] == ["worker/adam"]
     assert columns["review"] == ["worker/baker"]
     assert columns["working"] == ["worker/charlie"]
@@ -64,7 +64,7 @@ def test_with_web_the_board_is_left_running(story: Story, tmp_path: Path) -> Non
     (story.place,) = tmp_path.glob("llmc-demo-*")
     assert "has ended" in story.llmc("web", "--stop").out
     story.llmc("down", "--force")
-    assert story.processes() == []
+    assert story.processes() == {}
 
 
 def test_web_needs_keep(story: Story) -> None:
@@ -78,7 +78,7 @@ def test_it_leaves_nothing_behind(story: Story, tmp_path: Path) -> None:
     assert "  llmc web " in said
     assert ("`pipx install .`" in said) == (shutil.which("llmc") is None)
     assert list(tmp_path.glob("llmc-demo-*")) == []
-    assert story.processes() == []
+    assert story.processes() == {}
 
 
 def test_a_speed_that_makes_no_sense_is_refused(story: Story) -> None:

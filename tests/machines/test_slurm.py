@@ -51,7 +51,7 @@ def test_work_of_an_allocation_lands_and_its_end_loses_nothing(machines: Machine
 @pytest.mark.usefixtures("slurm")
 def test_what_slurm_refuses_is_told_and_a_root_on_a_node_is_warned_of(machines: Machines, hub: Hub) -> None:
     said = hub.run("machine", "add", "big", "--slurm", "--partition=none", check=False)
-    assert "invalid partition" in said.err
+    assert "Invalid partition" in said.err
     said = hub.run("machine", "add", "big", "--slurm", f"{FLAGS} --cpus-per-task=999", check=False)
     assert said.code == 1
     said = hub.run("machine", "add", "big", "--slurm", FLAGS, "--program", "~/nothing", check=False)

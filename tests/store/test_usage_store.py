@@ -53,7 +53,7 @@ def test_rows_tell_apart_what_prices_tell_apart(store: UsageStore) -> None:
 
 def test_how_far_a_file_was_read_is_kept_with_what_was_in_it(store: UsageStore) -> None:
     assert store.places("adam") == {}
-    place = FilePlace(7, 100, 90, '{"turn": 1}')
+    place = FilePlace(7, 100, 1, 90, "ab", '{"turn": 1}')
     store.count("adam", [], {"/x/\udcff": place, "/y": place})
     assert set(store.places("adam").values()) == {place}
     assert store.places("eve") == {}

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from llmc.agents.reports import Report
 from llmc.care.attention import keep_report
 from llmc.care.giving import DaySpentError, acting_if_free
-from llmc.care.metering import Purse, purse_of
 from llmc.core.delivery.interrupt import InterruptOutcome
 from llmc.core.lifecycle import events as ev
 from llmc.core.notice import plain_notice
+from llmc.core.tasks.task import Task
 from llmc.core.usage.budget import (
     Allowance,
     Limit,
@@ -21,10 +21,11 @@ from llmc.core.usage.budget import (
     near_words,
     spent_words,
 )
-from llmc.core.usage.sums import spent, with_children, with_parents
+from llmc.core.usage.sums import Spent, with_parents
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import new_work
 from llmc.perform.interrupt import Interruption, interrupt
+from llmc.perform.metering import Purse, purse_of
 from llmc.perform.notices import call, tell
 from llmc.perform.steps import decide_and_run
 from llmc.site import Site
@@ -32,19 +33,18 @@ from llmc.store.event_log import LoggedEvent
 
 WITHIN_SECS = 20.0
 """So long a turn may take to end after the key."""
+NOTHING = Spent()
 
 
 def limits_of(site: Site, purse: Purse, tasks: Iterable[str]) -> tuple[Limit, ...]:
     """The budgets that hold for these tasks, that of the day first."""
     budget = site.config.budget
-    today = spent((row for row in purse.rows if row.day == purse.day), purse.book)
-    found = limits_of_day(purse.day, today, budget.day_usd)
+    found = limits_of_day(purse.day, purse.today, budget.day_usd)
     if budget.task_usd is None and budget.task_tokens is None:
         return found
     for task in tasks:
-        charged = with_children(task, purse.parents)
-        sum_ = spent((row for row in purse.rows if row.task in charged), purse.book)
-        found += limits_of_task(task, sum_, site.usage.allowance(task), budget.task_usd, budget.task_tokens)
+        sum_, allowed = purse.tasks.get(task, NOTHING), site.usage.allowance(task)
+        found += limits_of_task(task, sum_, allowed, budget.task_usd, budget.task_tokens)
     return found
 
 
@@ -57,7 +57,7 @@ def spent_day(site: Site) -> DaySpentError | None:
     """What there is to say if the day's budget is spent."""
     if site.config.budget.day_usd is None:
         return None
-    limit = first_spent(limits_of(site, purse_of(site), ()))
+    limit = first_spent(limits_of(site, purse_of(site, ()), ()))
     return DaySpentError(spent_words(limit), how_to_go_on(limit)) if limit is not None else None
 
 
@@ -68,9 +68,10 @@ def over_budget(site: Site) -> dict[str, Limit]:
     """Who is at work on something for which nothing is left. What is nearly spent is told, once."""
     if not has_budget(site):
         return {}
-    purse, over = purse_of(site), {}
+    workers, over = site.ledger.load().workers, {}
+    purse = purse_of(site, [worker.task for worker in workers.values()])
     near: dict[str, tuple[str, Limit]] = {}
-    for name, worker in site.ledger.load().workers.items():
+    for name, worker in workers.items():
         limits = limits_of(site, purse, with_parents(worker.task, purse.parents))
         near |= {each.key: (name, each) for each in limits if each.is_near and each.key not in near}
         limit = first_spent(limits)
@@ -130,17 +131,34 @@ def _note(site: Site, worker: Worker, limit: Limit, came: Interruption) -> None:
 
 def spent_budget(site: Site, task: str) -> Limit | None:
     """Of the task, of what it was made for, or of the day."""
-    purse = purse_of(site)
+    purse = purse_of(site, [task])
     return first_spent(limits_of(site, purse, with_parents(task, purse.parents)))
 
 
-def allow_more(site: Site, task: str) -> bool:
-    """Its budgets begin anew. False when none of them is spent."""
-    purse = purse_of(site)
-    limits = [each for each in limits_of(site, purse, (task,)) if not each.is_of_day]
-    if first_spent(limits) is None:
-        return False
-    charged = with_children(task, purse.parents)
-    sum_ = spent((row for row in purse.rows if row.task in charged), purse.book)
-    site.usage.allow(task, Allowance(sum_.tokens.all, sum_.known_usd))
-    return True
+def waiting_for_money(site: Site, tasks: Iterable[Task]) -> dict[str, str]:
+    """Those of these that nobody gets, and why: nothing is left for them, or for what they were made for."""
+    may_have_spent = [task for task in tasks if task.attempts or task.parent]
+    budget = site.config.budget
+    if not may_have_spent or (budget.task_usd is None and budget.task_tokens is None):
+        return {}
+    purse, found = purse_of(site, [task.id for task in may_have_spent]), {}
+    for task in may_have_spent:
+        limits = limits_of(site, purse, with_parents(task.id, purse.parents))
+        limit = first_spent(each for each in limits if not each.is_of_day)
+        if limit is not None:
+            found[task.id] = f"{spent_words(limit)}; {how_to_go_on(limit)}"
+    return found
+
+
+def has_spent(site: Site, task: str) -> bool:
+    """All that its own budgets allow."""
+    return (
+        first_spent(each for each in limits_of(site, purse_of(site, [task]), (task,)) if not each.is_of_day) is not None
+    )
+
+
+def allow_more(site: Site, task: str) -> None:
+    """Its budgets begin anew, if one of them is spent."""
+    if has_spent(site, task):
+        sum_ = purse_of(site, [task]).tasks.get(task, NOTHING)
+        site.usage.allow(task, Allowance(sum_.tokens.all, sum_.known_usd))

@@ -7,7 +7,7 @@ import sys
 from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatter, _SubParsersAction
 
 from llmc import __version__
-from llmc.cli.arguments import goes_on, some_path
+from llmc.cli.arguments import goes_on, some_flags, some_path
 from llmc.cli.command_table import COMMANDS
 from llmc.cli.machine_command_table import REMOTE_COMMANDS
 from llmc.host import terminal_columns
@@ -164,6 +164,9 @@ class CommandParser(Parser):
             is_flag = action is not None or (word.startswith("-") and word != "-" and " " not in word)
             (flags if is_flag else others).append(word)
             if action is not None and action.nargs is None and "=" not in word and words:
+                if action.type is some_flags:  # argparse would take `--time=30` for an option of ours
+                    flags[-1] += f"={words.pop(0)}"
+                    continue
                 flags.append(words.pop(0))
                 while words and goes_on(action.type, words[0]):
                     flags += [word, words.pop(0)]

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from llmc.app import App
-from llmc.care.metering import count_all, day_of, prices_of
 from llmc.commands.shared.result import Result
 from llmc.core.usage.prices import PriceBook
 from llmc.core.usage.sums import BY, COUNTED, UsageRow, usage_data
 from llmc.errors import InvalidUsageError, LlmcError
+from llmc.perform.metering import count_all, day_of, prices_of
 from llmc.site import Site
 
 HEADS = ("input", "output", "cache read", "cache write", "dollars")

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from llmc.care.budget import over_budget, stop
 from llmc.care.giving import SomebodyActsError
-from llmc.care.metering import count_written, write_mark
 from llmc.core.usage.budget import Limit
 from llmc.daemon.side_job import SideJob
 from llmc.errors import LlmcError
+from llmc.perform.metering import count_of
 from llmc.site import Site
 from llmc.values import Value
 
@@ -76,9 +76,7 @@ class Meter:
 
 def _measure(site: Site, names: frozenset[str], tries: dict[str, int]) -> Metered:
     workers = site.ledger.load().workers
-    changed = [count_written(site, workers[name]) for name in names if name in workers]
-    if any(changed):
-        write_mark(site)
+    count_of(site, [workers[name] for name in names if name in workers])
     over = over_budget(site)
     if not over:
         return Metered()

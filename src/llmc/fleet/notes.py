@@ -10,6 +10,7 @@ from typing import Any
 
 from llmc.fleet.known import ENDED, OK, UNREACHABLE, moved
 from llmc.fleet.registry import Machine
+from llmc.fleet.shapes import number, shaped_board
 from llmc.host.files import make_own_directory, write_atomically
 from llmc.root import Root
 from llmc.store.snapshot import read_object
@@ -20,9 +21,11 @@ def note_heard(root: Root, machine: Machine, said: dict[str, Any]) -> dict[str, 
     now = time.time()
     state = {"state": ENDED, "why": "its allocation ends"} if said.get("ending") else {"state": OK, "why": ""}
     known = {**_told(root, machine), **state, "heard_unix": now}
+    if "load" in said:
+        known["load"] = round(number(said["load"]), 2)
     if isinstance(said.get("board"), dict):
-        by = now - float(said.get("now_unix") or now)
-        known |= {"document": moved(said["board"], by), "ahead_secs": -by}
+        by = now - number(said.get("now_unix"), now)
+        known |= {"document": moved(shaped_board(said["board"]), by), "ahead_secs": -by}
     return _write(root, machine.name, known)
 
 

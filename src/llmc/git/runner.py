@@ -13,6 +13,7 @@ from llmc.git.failure import GitError, is_locked
 from llmc.git.objects import ObjectReaders
 from llmc.git.own_view import EVERYWHERE_BELOW, places
 from llmc.git.parse import decode, encode
+from llmc.git.wall import require_made, wall_of
 from llmc.host.base import Completed, Host, ProgramMissingError, Talk
 from llmc.values import Value
 
@@ -142,6 +143,12 @@ class Git(Value):
     def _once(
         self, cwd: str, args: tuple[str, ...], environment: Mapping[str, str], stdin: bytes, timeout: float
     ) -> Completed:
+        wall = wall_of(self.host, cwd)
+        if wall is not None:
+            argv, environment = wall.around(cwd, ("git", *args), environment)
+            done = self.host.run(argv, cwd="/", env=environment, stdin=stdin, timeout=timeout)
+            require_made(done)
+            return done
         try:
             return self.host.run(["git", *args], cwd=cwd, env=environment, stdin=stdin, timeout=timeout)
         except ProgramMissingError as missing:

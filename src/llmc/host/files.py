@@ -197,6 +197,8 @@ def read_below(top: str, name: str, largest: int) -> bytes:
 
 
 def _read_within(at: int, name: str, rest: str, largest: int) -> bytes:
+    if name == "..":
+        return b""
     if rest:
         with opened(name, within=at) as below:
             directory, _, others = rest.partition("/")

@@ -7,6 +7,7 @@ import os
 import select
 import shutil
 import signal
+import stat
 import subprocess
 import termios
 import time
@@ -106,9 +107,17 @@ class LocalHost:
 
     def read(self, path: str) -> bytes | None:
         try:
-            return Path(path).read_bytes()
+            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISREG(mode):
+            with open(fd, "rb") as file:
+                return file.read()
+        os.close(fd)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        return None  # a pipe, or a device, that somebody has put there has no end
 
     def size(self, path: str) -> int | None:
         try:
