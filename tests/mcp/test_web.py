@@ -80,8 +80,12 @@ def test_nobody_else_gets_in(served: Served) -> None:
     cookie = {name: value for name, value in served.log_in().items() if name == "Cookie"}
     assert served.ask("POST", "/mcp", call, cookie, **accept).status == 403, "a page needs its secret"
     too_long = served.bearer | {"Content-Length": str(100 << 20), "Content-Type": "application/json"}
-    assert served.ask("POST", "/mcp", None, too_long).status == 413
-    assert served.ask("POST", "/mcp", b"{not json", **accept).status == 400
+    refused = served.ask("POST", "/mcp", None, too_long)
+    assert (refused.status, refused.data["hint"]) == (413, f"send at most {16 << 20} bytes")
+    batch: list[bytes] = [b"{not json", b"\xff\0", b"[" * 100_000, json.dumps([call, call]).encode()]
+    assert [served.ask("POST", "/mcp", body, **accept).status for body in batch] == [400] * 4
+    assert served.ask("POST", "/mcp", b"x", **accept, **{"Content-Type": "text/plain"}).status == 415
+    assert served.ask("PUT", "/mcp", b"{}", **accept).status == 405
     assert served.ask("GET", "/api/v1/status").status == 200
 
 
