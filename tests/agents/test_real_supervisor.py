@@ -134,12 +134,24 @@ def _tasks(root: AgentRoot) -> list[dict[str, Any]]:
 
 
 @pytest.mark.hazard
+@pytest.mark.parametrize("sandbox", ["off", "bwrap"])
 @agents("codex", "gemini", "opencode")
 @pytest.mark.timeout(300)
-def test_every_supervisor_has_the_tools(agent_machine: AgentMachine, tmp_path: Path) -> None:
+def test_every_supervisor_has_the_tools(agent_machine: AgentMachine, tmp_path: Path, sandbox: str) -> None:
+    it_delegates(agent_machine, tmp_path, sandbox)
+
+
+@agents("claude")
+@pytest.mark.timeout(300)
+def test_a_supervisor_behind_the_fence_has_the_tools(agent_machine: AgentMachine, tmp_path: Path) -> None:
+    it_delegates(agent_machine, tmp_path, "bwrap")
+
+
+def it_delegates(agent_machine: AgentMachine, tmp_path: Path, sandbox: str) -> None:
     root = make_empty_root(agent_machine, tmp_path)
     root.models.answer_with([Use("delegate", {"text": "Do it.", "request_id": "one"}), Text("It is under way.")])
-    root.done("add", "boss", "--role", "supervisor", "--agent", agent_machine.agent.name)
+    root.done("config", "set", "agents.codex.env", '{ LOOPBACK_KEY = "loopback-only" }')
+    root.done("add", "boss", "--role", "supervisor", "--agent", agent_machine.agent.name, "--sandbox", sandbox)
     agent_machine.accept(root.root)
     agent_machine.accept(Path(root.status("boss")["worktree_path"]))
     root.done("up", "--detach")
