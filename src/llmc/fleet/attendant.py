@@ -100,10 +100,11 @@ class Attendant:
             finally:
                 self._link = None
                 if not self._leaving.is_set():
-                    self._note_silent(UnreachableError(f"the connection to {self._name} broke", "it is tried again"))
+                    broke = UnreachableError(f"the connection to {self._name} broke", "it is tried again")
+                    self._note_silent(broke, link.heard_unix)
                 link.close()
 
-    def _note_silent(self, silent: LlmcError) -> None:
+    def _note_silent(self, silent: LlmcError, heard_unix: float | None = None) -> None:
         self._why = UnreachableError(silent.what, silent.hint)
         self._tried.set()
         try:
@@ -111,7 +112,8 @@ class Attendant:
         except LlmcError as gone:
             self._complain(self._name, gone.what)
             return
-        note_silent(self._site().root, machine, silent.what, LOST if machine.member.lost else UNREACHABLE)
+        state = LOST if machine.member.lost else getattr(silent, "state", UNREACHABLE)
+        note_silent(self._site().root, machine, silent.what, state, heard_unix)
         if isinstance(silent, WrongMachineError):
             self._complain(self._name, f"{silent.what}; {silent.hint}")
 

@@ -73,7 +73,8 @@ def _hand(worker: dict[str, Any], known: dict[str, Any], labels: frozenset[str],
     calm = worker.get("turn") != "open" and not worker.get("pending") and not worker.get("asked")
     fit = worker["work"] == "idle" and worker["session"] == "up" and calm
     silent = known.get("state") != OK
-    at = (f"is on {known['name']}, which is {known.get('state')}", f"are on {known['name']}") if silent else None
+    where = f"on {known['name']}, which is {known.get('state')}"
+    at = (f"is {where}", f"are {where}") if silent else None
     full = (f"is on {known['name']}, whose slots are taken", f"are on {known['name']}, whose slots are taken")
     return Hand(
         worker["name"],
