@@ -106,6 +106,7 @@ REMOTE_COMMANDS = (
         ),
         hidden=True,
     ),
+    Command("remote-usage", "typed by a hub: what was spent here", ("llmc remote-usage",), looks=True, hidden=True),
     Command("remote-wait", "typed by a hub: wait for a worker", ("llmc remote-wait adam",), (WORKER,), hidden=True),
     Command(
         "remote-retire",

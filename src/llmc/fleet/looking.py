@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from contextlib import suppress
+from threading import Semaphore, Thread
 
 from llmc.errors import LlmcError
 from llmc.fleet.calls import Calls
-from llmc.fleet.notes import note_silent
-from llmc.fleet.registry import machine_named, read_fleet
+from llmc.fleet.registry import read_fleet
 from llmc.site import Site
 from llmc.store.snapshot import read_daemon_pid
 
+AT_ONCE = 16
 WITHIN_SECS = 5.0
 
 
 def look_round(site: Site) -> None:
-    """What is heard is kept; of who does not answer in time, what was known."""
+    """What is heard is kept; who does not answer in time stays as it was known."""
     if read_daemon_pid(site.root.daemon_lock) is not None:
         return
+    turns, until = Semaphore(AT_ONCE), time.monotonic() + WITHIN_SECS
     names = [name for name, member in read_fleet(site.root).members.items() if not member.lost]
-    # Not a pool: Python would wait at its end for whoever asks a dead machine.
-    asking = {name: threading.Thread(target=_look_at, args=(site, name), daemon=True) for name in names}
-    for each in asking.values():
-        each.start()
-    until = time.monotonic() + WITHIN_SECS
-    for name, each in asking.items():
-        each.join(max(0.0, until - time.monotonic()))
-        if each.is_alive():
-            with suppress(LlmcError):
-                machine = machine_named(site.root, site.config, name)
-                note_silent(site.root, machine, f"{name} did not answer within {WITHIN_SECS:.0f} s")
+    looks = [Thread(target=_look_at, args=(site, name, turns, until), daemon=True) for name in names]
+    for look in looks:
+        look.start()
+    for look in looks:
+        look.join(max(0.0, until - time.monotonic()) + 1.0)
 
 
-def _look_at(site: Site, name: str) -> None:
-    with suppress(LlmcError), Calls(site) as calls:
-        calls.look(name, "--version")
+def _look_at(site: Site, name: str, turns: Semaphore, until: float) -> None:
+    with turns:
+        within = until - time.monotonic()
+        with suppress(LlmcError), Calls(site, within) as calls:
+            calls.ask(name, {"op": "run", "words": ["--version"]}, within)

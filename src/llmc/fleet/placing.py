@@ -19,6 +19,7 @@ from llmc.fleet.wire import MachineAnswer
 from llmc.fleet.words import complaint_in
 from llmc.site import Site
 
+_TASKS = {"tasks": [dict.fromkeys(("request", "state", "reason"), "")]}
 _OVER = {"failed": Standing.FAILED, "cancelled": Standing.FAILED}
 
 
@@ -91,9 +92,9 @@ def follow_tasks(site: Site, calls: Calls, machine: Machine, document: dict[str,
 def _ask_what_became(site: Site, calls: Calls, machine: Machine, gone: list[Task]) -> None:
     """Its worker there names it no longer: it was reset or removed there, or has failed."""
     answer = calls.look(machine.name, "task", "list", "--all", "--json")
-    if not isinstance(answer.data, dict):
+    if answer.data is None:
         return
-    told = {each.get("request"): each for each in answer.data["tasks"]}
+    told = {each["request"]: each for each in answer.shaped(_TASKS)["tasks"]}
     landing = {each.task for each in landings_of(site, machine.name)}
     for task in gone:
         there = told.get(task.request)

@@ -11,6 +11,7 @@ from llmc.app import open_site
 from llmc.commands.shared.beside import T, beside
 from llmc.commands.shared.fields import CommandWords
 from llmc.commands.shared.own_process import ask_llmc
+from llmc.commands.status import status_document
 from llmc.errors import LlmcError
 from llmc.root import Root
 from llmc.site import Site
@@ -46,7 +47,7 @@ class Desk(Value):
 
     async def require_worker(self, name: str, *, acts: bool) -> None:
         """Before its name becomes a word of a command."""
-        workers = (await self.beside(lambda site: site.ledger.load())).workers
+        workers = [each["name"] for each in (await beside(lambda: status_document(self.root)))["workers"]]
         if name not in workers:
             known = ", ".join(workers) or "there are none"
             raise UnknownWorkerError(f"there is no worker named {name[:100]!r}", f"the workers are: {known}")

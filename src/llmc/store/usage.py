@@ -50,6 +50,8 @@ class Counted(Value):
     worker: str
     agent: str
     day: str
+    step: int | None = None
+    """Of many answers that were counted elsewhere; else it is read from the one."""
 
 
 class UsageStore:
@@ -160,7 +162,7 @@ def _count(connection: sqlite3.Connection, each: Counted) -> bool:
 
 def _sum_of(connection: sqlite3.Connection, each: Counted) -> int:
     model, prompt = _text(each.answer.model), each.answer.tokens.prompt
-    key = (each.task, each.worker, each.agent, model, each.day, step_of(prompt))
+    key = (each.task, each.worker, each.agent, model, each.day, step_of(prompt) if each.step is None else each.step)
     connection.execute(f"INSERT OR IGNORE INTO sums ({', '.join(_KEYS)}) VALUES (?, ?, ?, ?, ?, ?)", key)
     where = " AND ".join(f"{name} = ?" for name in _KEYS)
     return int(connection.execute(f"SELECT id FROM sums WHERE {where}", key).fetchone()[0])

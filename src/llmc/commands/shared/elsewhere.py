@@ -11,8 +11,15 @@ from llmc.core.tasks.changes import new_task
 from llmc.errors import LlmcError
 from llmc.fleet.known import machine_of
 from llmc.fleet.registry import has_machines
+from llmc.fleet.shapes import OneOf
 from llmc.site import Site
 from llmc.values import Value
+
+RECEIPT = {
+    "outcome": OneOf("unknown", "delivered", "queued", "undelivered"),
+    **dict.fromkeys(("proof", "sha256", "reason", "worker"), ""),
+    **dict.fromkeys(("attempts", "elapsed_ms", "bytes"), 0),
+}
 
 
 class PlaceElsewhere(Value):
@@ -66,8 +73,8 @@ def start_elsewhere(app: App, site: Site, args: Namespace, there: PlaceElsewhere
                 site.ledger.change_tasks([task.id], cancel, site.now())
             raise
         forget_drafts()
-        data = {**(answer.data or {}), "task": task.id, "machine": there.machine}
-        text = f"{there.worker}: {data.get('outcome')}, task {task.id}, on {there.machine}"
+        data = {**answer.shaped(RECEIPT), "task": task.id, "machine": there.machine}
+        text = f"{there.worker}: {data['outcome']}, task {task.id}, on {there.machine}"
         if args.wait and answer.code == 0:
             text += f"\n{calls.do(there.machine, 'remote-wait', there.worker).out.strip()}"
     return Result(text, data, answer.code)
