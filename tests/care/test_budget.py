@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
+from llmc.care.budget import spent_day
 from llmc.commands.shared.delegating import delegate
+from llmc.core.usage.answer import ModelAnswer, Tokens
 from llmc.model import Turn, Work
+from llmc.perform.metering import day_of
+from llmc.store.usage import Counted
 from testing.story import Story, end_abruptly, script
 
 
@@ -77,6 +81,46 @@ def test_a_spent_day_stops_everybody_and_begins_nothing_new(story: Story) -> Non
     story.until(lambda: story.worker("clark").task == "t3")
     story.llmc("task", "release", "t1", "--json")
     story.wait("adam", Work.NEEDS_REVIEW)
+
+
+def test_a_daemon_that_was_killed_at_the_limit_is_followed_by_one_that_stops(story: Story) -> None:
+    """Before it has pressed the key, and after that, when nobody is left to tell why the turn has ended."""
+    story.begin("adam", "baker", budget__task_tokens="1000").up()
+    for name in ("adam", "baker"):
+        story.task(name, "sleep 600")
+    end_abruptly(story.daemon())
+    for name in ("adam", "baker"):
+        report(story, name, f"{name}-1", {"model": "gpt-5", "input_tokens": 1000})
+    story.press("baker", "Escape")
+    story.until(lambda: "Interrupted" in story.screen("baker"))
+    story.up()
+    for name, task in (("adam", "t1"), ("baker", "t2")):
+        story.until(lambda name=name: story.worker(name).evidence.signal == "budget")
+        worker = story.wait(name, Work.NEEDS_INPUT)
+        assert worker.evidence.detail == f"the budget of {task} is spent: 1,000 of 1,000 tokens"
+    assert "Interrupted" in story.screen("adam")
+
+
+def test_what_ended_by_itself_is_not_told_to_go_on_when_nothing_is_left(story: Story) -> None:
+    story.begin("adam", budget__task_tokens="1000", policy__autonomy="auto", tasks__retries="3").up()
+    story.task("adam", "spend 1000 0", "nothing")
+    worker = story.wait("adam", Work.NEEDS_INPUT)
+    assert worker.evidence.signal in ("hook.turn_end", "budget")
+    story.llmc("patrol")
+    assert story.prompts("adam") == 1
+
+
+def test_a_new_day_has_a_budget_of_its_own(story: Story) -> None:
+    """What counts is the day on the calendar of this machine."""
+    story.begin("adam", budget__day_usd="1")
+    site = story.site
+    tokens = Tokens(10_000_000)
+    for days, spent in ((1, False), (0, True)):
+        day = day_of(site.now() - days * 86_400)
+        answer = ModelAnswer(f"answer-{day}", "gpt-5", 0.0, tokens)
+        site.usage.count("adam", [Counted(answer, "", "adam", "demo", day)], {})
+        assert (spent_day(site) is not None) == spent
+    assert "budget of the day" in story.llmc("start", "More.", code=1).err
 
 
 def test_two_workers_spend_one_budget_when_one_delegates_to_the_other(story: Story) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -156,7 +157,8 @@ def test_a_limit_that_only_the_screen_shows_is_waited_for_until_it_is_over(story
     limited = story.worker("adam")
     assert limited.blocked is not None
     assert limited.blocked.until_unix == pytest.approx(limited.blocked.since_unix + 51 * 3600)
-    assert "(rate limit until " in story.llmc("status").out
+    day = time.strftime("%b %d, ", time.localtime(limited.blocked.until_unix))
+    assert f"(rate limit until {day}" in story.llmc("status").out
     assert "it goes on by itself in 2d" in story.llmc("explain", "adam").out
 
 

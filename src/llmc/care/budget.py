@@ -9,6 +9,7 @@ from llmc.care.attention import keep_report
 from llmc.care.giving import DaySpentError, acting_if_free
 from llmc.core.delivery.interrupt import InterruptOutcome
 from llmc.core.lifecycle import events as ev
+from llmc.core.lifecycle.transitions.interrupts import SIGNAL as INTERRUPTED
 from llmc.core.notice import plain_notice
 from llmc.core.tasks.task import Task
 from llmc.core.usage.budget import (
@@ -24,7 +25,7 @@ from llmc.core.usage.budget import (
 from llmc.core.usage.sums import Spent, with_parents
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import new_work
-from llmc.perform.interrupt import Interruption, interrupt
+from llmc.perform.interrupt import interrupt
 from llmc.perform.metering import Purse, purse_of
 from llmc.perform.notices import call, tell
 from llmc.perform.steps import decide_and_run
@@ -75,7 +76,7 @@ def over_budget(site: Site) -> dict[str, Limit]:
         limits = limits_of(site, purse, with_parents(worker.task, purse.parents))
         near |= {each.key: (name, each) for each in limits if each.is_near and each.key not in near}
         limit = first_spent(limits)
-        if limit is not None and is_at_work(worker):
+        if limit is not None and (is_at_work(worker) or _lacks_reason(worker)):
             over[name] = limit
     _tell_once(site, near)
     return over
@@ -85,6 +86,11 @@ def is_at_work(worker: Worker) -> bool:
     """Whether its agent may be asking its model something."""
     busy = worker.turn is Turn.OPEN or (worker.work in _WORKS and worker.turn is Turn.UNKNOWN)
     return worker.session is Session.UP and busy
+
+
+def _lacks_reason(worker: Worker) -> bool:
+    """Its turn was interrupted, and whoever did that was ended before they could tell why."""
+    return worker.turn is Turn.OVER and worker.work is Work.NEEDS_INPUT and worker.evidence.signal == INTERRUPTED
 
 
 _WORKS = (Work.WORKING, Work.REJECTED, Work.REBASING)
@@ -106,25 +112,26 @@ def stop(site: Site, name: str, limit: Limit, *, by_force: bool) -> bool:
     `by_force`: an agent that does not end its turn is ended itself.
     """
     with acting_if_free(site, name) as worker:
+        if _lacks_reason(worker):
+            _note(site, worker, limit)
+            return True
         if not is_at_work(worker):
             return True
         if worker.pending:
             return False
         came = interrupt(site, worker, WITHIN_SECS)
         if came.outcome is InterruptOutcome.INTERRUPTED:
-            _note(site, worker, limit, came)
+            _note(site, worker, limit)
             return True
         if came.outcome is InterruptOutcome.UNKNOWN and by_force:
-            _note(site, worker, limit, came)
+            _note(site, worker, limit, f"; its turn did not end ({came.reason}), so its agent was ended")
             decide_and_run(site, name, ev.StopAsked(site.now(), force=True))
             return True
     return False
 
 
-def _note(site: Site, worker: Worker, limit: Limit, came: Interruption) -> None:
-    why, how = spent_words(limit), how_to_go_on(limit)
-    if came.outcome is InterruptOutcome.UNKNOWN:
-        why = f"{why}; its turn did not end ({came.reason}), so its agent was ended"
+def _note(site: Site, worker: Worker, limit: Limit, more: str = "") -> None:
+    why, how = f"{spent_words(limit)}{more}", how_to_go_on(limit)
     tell(site, site.ledger.apply(worker.name, ev.BudgetSpent(site.now(), why, how, new_work(site, worker))))
     keep_report(site.root.attention_file(worker.name), Report("interrupted"), site.now())
 

@@ -80,7 +80,7 @@ def count_written(site: Site, worker: Worker) -> bool:
 def count_reported(site: Site, worker: Worker, answers: Sequence[ModelAnswer]) -> None:
     """Nothing waits for it: what cannot be counted holds up no report."""
     with suppress(LlmcError):
-        if _keep(site, worker, answers, {}):
+        if _keep_reported(site, worker, answers):
             write_mark(site, [worker.name])
 
 
@@ -91,7 +91,12 @@ def count_last(site: Site, worker: Worker) -> None:
         told = [(understood(translate, each.data), each.at_unix) for each in peek(site.root.spool(worker.name))]
         answers = [replace(each.answer, at_unix=at) for each, at in told if each is not None and each.answer]
         count_written(site, worker)
-        _keep(site, worker, answers, {})
+        _keep_reported(site, worker, answers)
+
+
+def _keep_reported(site: Site, worker: Worker, answers: Iterable[ModelAnswer]) -> bool:
+    """Their names are the agent's own, and may be those of another one's answers as well."""
+    return _keep(site, worker, [replace(each, id=f"{worker.agent}/{each.id}") for each in answers], {})
 
 
 def _keep(site: Site, worker: Worker, answers: Iterable[ModelAnswer], places: dict[str, FilePlace]) -> bool:

@@ -157,10 +157,14 @@ def usage_store(path: str) -> UsageStore:
 
 
 def _count(connection: sqlite3.Connection, each: Counted) -> bool:
-    """One that is known already may have been told before its end: what has grown since is added."""
+    """One that is known already may have been told before its end: what has grown since is added. That is for the
+    worker to tell whose it is: others have copies, and may not charge anything to it.
+    """
     query = f"SELECT sum, {', '.join(_COUNTS)} FROM answers WHERE id = ?"
     name = _text(each.answer.id)[:LONGEST_NAME]
     known = connection.execute(query, (name,)).fetchone()
+    if known is not None and not _is_of(connection, known[0], each.worker):
+        return False
     now = _counts(each.answer.tokens)
     if known is None:
         number, before = _sum_of(connection, each), (0,) * len(_COUNTS)
@@ -173,6 +177,10 @@ def _count(connection: sqlite3.Connection, each: Counted) -> bool:
     connection.execute(f"INSERT OR REPLACE INTO answers VALUES (?, ?{', ?' * len(_COUNTS)})", (name, number, *most))
     connection.execute(f"UPDATE sums SET {_ADDED} WHERE id = ?", (*more, number))
     return True
+
+
+def _is_of(connection: sqlite3.Connection, number: int, worker: str) -> bool:
+    return bool(connection.execute("SELECT worker = ? FROM sums WHERE id = ?", (worker, number)).fetchone()[0])
 
 
 def _sum_of(connection: sqlite3.Connection, each: Counted) -> int:
