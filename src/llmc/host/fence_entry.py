@@ -78,7 +78,7 @@ def keep_to_own_sockets() -> bool:
     if rules < 0:
         return False
     ctypes.CDLL(None).prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    kept = call(LANDLOCK_RESTRICT, rules, 0) == 0
+    kept = bool(call(LANDLOCK_RESTRICT, rules, 0) == 0)
     os.close(rules)
     return kept
 
