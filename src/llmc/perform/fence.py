@@ -235,6 +235,8 @@ def _needed_links(links: list[Symlink], mounts: Sequence[Mount]) -> list[Symlink
 def _there(host: Host, paths: Sequence[str], sight: Sight) -> Iterator[Mount]:
     """Those of the places that there are, by their real names: a link to one hides and shows what it leads to."""
     for path in paths:
+        if not host.exists(path):
+            continue  # as most of them, and to ask for its real name takes much longer
         real = host.real_path(path)
         if host.exists(real):
             yield Mount(real, sight, is_file=not host.is_dir(real))
