@@ -12,7 +12,7 @@ PATIENCE_SECS = 120.0
 """How long a busy machine may take. It is only waited for what never happens."""
 
 
-def wait_until(condition: Callable[[], Answer], timeout: float = PATIENCE_SECS) -> Answer:
+def wait_until(condition: Callable[[], Answer], timeout: float = PATIENCE_SECS, pause: float = PAUSE_SECS) -> Answer:
     """The condition's first true answer; the test fails when there is none in time."""
     until = time.monotonic() + timeout
     while True:
@@ -21,4 +21,4 @@ def wait_until(condition: Callable[[], Answer], timeout: float = PATIENCE_SECS) 
             return answer
         if time.monotonic() >= until:
             raise AssertionError(f"it did not happen within {timeout:.0f} seconds; the last answer was {answer!r}")
-        time.sleep(PAUSE_SECS)
+        time.sleep(pause)

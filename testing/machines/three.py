@@ -59,6 +59,10 @@ class Machine:
 
     # --- on and off ---------------------------------------------------------------------------------
 
+    @property
+    def is_on(self) -> bool:
+        return self._life is not None
+
     def boot(self) -> None:
         """With the disk as it was left."""
         assert self._life is None, f"{self.name} runs"
@@ -107,6 +111,11 @@ class Machine:
         """What somebody types who is there."""
         order = {"llmc": list(words), "env": self._environment(env), "cwd": self.home}
         return self._said(order, ("llmc", *words), check, b"")
+
+    def llmc_of_root(self, *words: str, check: bool = True) -> Said:
+        """What somebody types there about the one root that is there."""
+        (root,) = self.seen("").glob("llmc-*/root")
+        return self.llmc("--root", f"{self.home}/{root.relative_to(self.seen(''))}", *words, check=check)
 
     def seen(self, path: str) -> Path:
         """A file in the home there, as this process sees it; also while the machine is off."""

@@ -15,6 +15,7 @@ from llmc.core.screen.composer import (
     composer_keeps,
     composer_mixes,
     find_box,
+    is_prompt_again,
 )
 
 RULED = ComposerShape(
@@ -90,6 +91,20 @@ def test_an_empty_prompt_is_an_empty_composer():
 
 def test_no_prompt_is_no_composer():
     assert composer(BARE, "$ something else") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "typed", "again"),
+    [
+        ("> > >", ">", True),
+        ("you> you>", "you>", True),
+        ("> > draft", "draft", False),
+        ("> go go", "go go", False),
+        (">", "", False),
+    ],
+)
+def test_prompts_one_after_the_other_are_no_draft(line, typed, again):
+    assert is_prompt_again(typed, f"> one\ntwo\n{line}\n\n") is again
 
 
 # --- the composer above a bottom line ------------------------------------------------------------

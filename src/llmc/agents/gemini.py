@@ -12,7 +12,7 @@ from typing import Any
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
-from llmc.agents.delegation_tools import SERVER, bridge_command, bridge_files
+from llmc.agents.delegation_tools import SERVER, bridge_command
 from llmc.agents.json_file import object_in
 from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
@@ -28,7 +28,6 @@ TOOL_MILLISECONDS = 3_700_000
 def launch(order: LaunchOrder) -> Launch:
     home = f"{order.settings_dir}/home"
     files = {f"{home}/.gemini/settings.json": _settings(order), hooks.script_path(order): hooks.SCRIPT}
-    files |= bridge_files(order)
     if order.role_prompt:
         files[f"{_role_dir(order)}/GEMINI.md"] = order.role_prompt
     # With true colour its input box has edges; without, nothing on the screen tells where it begins.

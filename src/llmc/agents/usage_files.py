@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from llmc.agents.transcripts import Whereabouts
 from llmc.core.usage.answer import FilePlace, ModelAnswer
+from llmc.host.files import open_plain
 from llmc.values import Value
 
 Remembered = dict[str, Any]
@@ -28,6 +29,8 @@ DEEPEST = 8
 """Sub-agents' files are two or three directories down."""
 ENDING = 256
 """So many bytes before a place tell whether a file is still the one that was read."""
+LARGEST = 1 << 30
+"""No CLI writes so much down; a file of zeros is quickly made and takes for ever to read."""
 BEGINNING = re.compile(rb'\{"(?:parentUuid|timestamp|type|id|sessionId)":')
 """How lines begin. One that was cut short, by a kill or a full disk, has the next one right behind it."""
 
@@ -77,11 +80,9 @@ def read_on(
     seen = (status.st_ino, status.st_size, status.st_mtime_ns)
     if not stat.S_ISREG(status.st_mode) or seen == (place.inode, place.size, place.changed_ns):
         return None
-    if status.st_mtime < since:
+    if status.st_mtime < since or status.st_size > LARGEST:
         return None
-    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return None
+    with open_plain(path) as file:
         if not _goes_on(file, status, place):
             place = FilePlace()  # what is told again counts once anyway
         if place.offset == 0 and not files.is_of(_object(file.readline(LONGEST_FIRST)), where):

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from llmc.core.display import counted
+from llmc.core.notice import plain_notice
 from llmc.errors import LlmcError
 from llmc.fleet.branches import send_branch
 from llmc.fleet.calls import Calls
@@ -23,7 +25,9 @@ from llmc.fleet.returning import call_for_person, fetch_work, take_back, take_us
 from llmc.fleet.shapes import number, shaped_board
 from llmc.fleet.wire import answer_in
 from llmc.fleet.words import complaint_in
+from llmc.perform.notices import call
 from llmc.site import Site
+from llmc.store.event_log import LoggedEvent
 
 FIRST_PAUSE_SECS = 0.5
 LONGEST_PAUSE_SECS = 15.0
@@ -100,10 +104,11 @@ class Attendant:
             finally:
                 self._link = None
                 if not self._leaving.is_set():
-                    self._note_silent(UnreachableError(f"the connection to {self._name} broke", "it is tried again"))
+                    broke = UnreachableError(f"the connection to {self._name} broke", "it is tried again")
+                    self._note_silent(broke, link.heard_unix)
                 link.close()
 
-    def _note_silent(self, silent: LlmcError) -> None:
+    def _note_silent(self, silent: LlmcError, heard_unix: float | None = None) -> None:
         self._why = UnreachableError(silent.what, silent.hint)
         self._tried.set()
         try:
@@ -111,9 +116,18 @@ class Attendant:
         except LlmcError as gone:
             self._complain(self._name, gone.what)
             return
-        note_silent(self._site().root, machine, silent.what, LOST if machine.member.lost else UNREACHABLE)
+        state = LOST if machine.member.lost else getattr(silent, "state", UNREACHABLE)
+        was_heard = note_silent(self._site().root, machine, silent.what, state, heard_unix)
+        if was_heard and state != LOST:
+            self._tell(f"{self._name} does not answer: {silent.what}; `llmc machine check {self._name}`")
         if isinstance(silent, WrongMachineError):
             self._complain(self._name, f"{silent.what}; {silent.hint}")
+
+    def _tell(self, words: str) -> None:
+        """The person, and the log."""
+        site = self._site()
+        site.ledger.write(LoggedEvent(site.now(), "", "machine", detail=words))
+        call(site, plain_notice(self._name, "machine", words))
 
     def _heard(self, machine: Machine, said: dict[str, Any]) -> None:
         """In the thread that reads. Of what is said again and again, only what is new is written down."""
@@ -131,8 +145,9 @@ class Attendant:
 
     def _attend(self, machine: Machine, link: MachineLink) -> None:
         if machine.member.lost or link.greeting.epoch < machine.member.epoch:
-            take_back(self._site(), machine, link)
-            self._complain(self._name, f"{self._name} is back: what its agents had made is kept, `llmc undo --list`")
+            kept = take_back(self._site(), machine, link)
+            words = f"is back, and its agents were stopped: {counted(len(kept), 'new backup')} here; `llmc undo --list`"
+            self._tell(f"{self._name} {words}")
             machine = machine_named(self._site().root, self._site().config, self._name)
         self._link = link
         before = note_heard(self._site().root, machine, {}).get("document")

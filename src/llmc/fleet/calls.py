@@ -8,7 +8,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from llmc.errors import LlmcError
-from llmc.fleet.link import MachineLink
+from llmc.fleet.link import GREETS_WITHIN_SECS, MachineLink
 from llmc.fleet.notes import note_heard, note_silent
 from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine, machine_named
@@ -35,8 +35,9 @@ class UnknownOutcomeError(LlmcError):
 class Calls:
     """As a context: connections of our own end with it."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, greets_within: float = GREETS_WITHIN_SECS) -> None:
         self._site = site
+        self._greets_within = greets_within
         self._links: dict[str, MachineLink] = {}
 
     def __enter__(self) -> Self:
@@ -90,7 +91,7 @@ class Calls:
         link = self._links.get(name)
         try:
             if link is None or link.is_over:
-                link = self._links[name] = MachineLink(machine)
+                link = self._links[name] = MachineLink(machine, greets_within=self._greets_within)
             said = link.ask(within, **order)
         except UnreachableError as silent:
             note_silent(root, machine, silent.what, silent.state)

@@ -49,12 +49,13 @@ class MachineLink:
         machine: Machine,
         heard: Callable[[dict[str, Any]], None] = lambda said: None,
         ended: Callable[[], None] = lambda: None,
+        greets_within: float = GREETS_WITHIN_SECS,
     ) -> None:
         member = machine.member
         self.machine = machine
         argv = machine.reach.argv(command_there(machine, ["remote-serve"]))
         self._program = PipedProgram(argv, clean_environment(os.environ))
-        self._lines = self._program.lines(GREETS_WITHIN_SECS, MOST_BYTES)
+        self._lines = self._program.lines(greets_within, MOST_BYTES)
         self._heard, self._ended = heard, ended
         self._wrong = ""
         self._asked: dict[int, _Question] = {}
@@ -62,8 +63,10 @@ class MachineLink:
         self._turn = threading.Lock()
         self._writing = threading.Lock()
         self._is_over = threading.Event()
+        self.heard_unix = time.time()
+        """When the machine said its last word."""
         try:
-            self.greeting = _greeting(self._said_first())
+            self.greeting = _greeting(self._said_first(greets_within))
             _require_same(machine, self.greeting)
         except BaseException:
             self._program.close()
@@ -101,6 +104,7 @@ class MachineLink:
     def _read(self) -> None:
         try:
             for line in self._lines:
+                self.heard_unix = time.time()
                 said = decode_line(line)
                 question = self._asked.pop(said["id"], None) if isinstance(said.get("id"), int) else None
                 if question is not None:
@@ -121,9 +125,9 @@ class MachineLink:
 
     # --- the greeting -----------------------------------------------------------------------------------
 
-    def _said_first(self) -> dict[str, Any]:
+    def _said_first(self, within: float) -> dict[str, Any]:
         """A login shell may print whatever it likes before."""
-        until = time.monotonic() + GREETS_WITHIN_SECS
+        until = time.monotonic() + within
         with suppress(EOFError):
             for line in islice(_decoded(self._lines), MOST_BANNER_LINES):
                 if line.startswith(GREETING):
@@ -136,7 +140,8 @@ class MachineLink:
         self._program.exit_code(0.2)
         complaint = self._program.complaint
         said, state = complaint.splitlines(), self.machine.reach.state_after(complaint)
-        why = self._wrong or (one_line(said[-1], LONGEST_WHY) if said else otherwise)
+        told = [line.removeprefix("error: ") for line in said if line.startswith("error: ")] or said
+        why = self._wrong or (one_line(told[-1], LONGEST_WHY) if told else otherwise)
         name = self.machine.name
         hint = f"`llmc machine check {name}` looks closer"
         return UnreachableError(f"{name} cannot be reached: {why}", hint, was_sent=was_sent, state=state)

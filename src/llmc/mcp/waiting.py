@@ -17,7 +17,8 @@ T = TypeVar("T")
 Tell = Callable[[float, float | None, str], Awaitable[None]]
 """Progress: how far, of how much, and in words."""
 
-USUAL_WAIT_SECS = 60.0
+USUAL_WAIT_SECS = 50.0
+"""Codex gives a tool up after a minute, unless it is told otherwise."""
 LONGEST_WAIT_SECS = 3600.0
 TELL_EVERY_SECS = 5.0
 """A client that hears nothing takes the server for dead."""

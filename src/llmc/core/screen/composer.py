@@ -242,6 +242,12 @@ def _letters(text: str) -> str:
 TELLING_CHARACTERS = 40
 
 
+def is_prompt_again(typed: str, screen: str) -> bool:
+    """Who reads lines that were there before it asked for them writes one prompt after the other: no draft."""
+    last = screen.rstrip().rpartition("\n")[2].split()
+    return len(last) > 1 and set(last) == {typed}
+
+
 def times_shown(screen: str, text: str) -> int:
     """How often the beginning and the end of the text are on the screen, wherever lines are broken."""
     everything = "".join(screen.split())

@@ -7,8 +7,6 @@ from typing import Any
 
 from llmc.values import Value
 
-LONG_PROMPT = 200_000
-"""Prompts of more tokens than this have a price of their own at some providers."""
 MOST_TOKENS = 10**12
 """More than any answer can have: what is above is no count."""
 
