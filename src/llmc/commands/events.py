@@ -29,14 +29,14 @@ def run(app: App, args: Namespace) -> Result:
     found = site.ledger.events.recent(args.worker, limit=args.lines)
     if args.follow:
         _follow(app, site, args, found)
-    told = [(event, json_object(event)) for event in found]
+    told: list[tuple[LoggedEvent, object]] = [(event, json_object(event)) for event in found]
     if args.worker is None and has_machines(site.root):
         told = sorted([*told, *_elsewhere(site, args.lines)], key=lambda each: each[0].at_unix)[-args.lines :]
     text = "\n".join(_line(event) for event, _ in told) or "nothing has happened yet"
     return Result(text, [data for _, data in told])
 
 
-def _elsewhere(site: Site, lines: int) -> Iterator[tuple[LoggedEvent, dict[str, object]]]:
+def _elsewhere(site: Site, lines: int) -> Iterator[tuple[LoggedEvent, object]]:
     """Of machines that answer, moved to the clock here."""
     from llmc.fleet.looking import ask_all
 
