@@ -18,7 +18,6 @@ from testing.waiting import wait_until
 
 DIRECTIONS = {"m1": {}, "m2": {"outgoing": False}, "m3": {"incoming": False}}
 """Both, only what comes to the machine, only what it says."""
-HOUR_SECS = 3600.0
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +37,6 @@ def hub(_fleet: AtHub) -> Iterator[AtHub]:
         machine.heal()
     for name in NAMES:
         _fleet.check_machine(name)
-
-
-@pytest.fixture
-def other_machines(_all_machines: Machines) -> Machines:
-    return _all_machines
 
 
 @pytest.fixture
@@ -220,26 +214,6 @@ def test_a_machine_is_killed_and_nothing_waits_for_it(hub: AtHub, machines: Mach
     hub.run("accept", "killed")
     assert hub.heard("half.txt") == 1
     assert hub.subjects()[-1] == "Add anew"
-
-
-@pytest.mark.failure_case("clocks that differ")
-def test_ages_come_from_the_machines_own_clocks(other_machines: Machines) -> None:
-    """Two hours ahead and three behind: nobody compares the two, and what is oldest is oldest."""
-    other_machines["m1"].move_clock(2 * HOUR_SECS)
-    other_machines["m2"].move_clock(-3 * HOUR_SECS)
-    with hub_with(other_machines, "m1", "m2") as hub:
-        hub.seat("ahead", "m1")
-        hub.seat("behind", "m2")
-        hub.work("ahead", "ahead")
-        hub.work("behind", "behind")
-        for name in ("ahead", "behind"):
-            shown = hub.worker(name)
-            assert abs(shown["evidence"]["at_unix"] - time.time()) < HOUR_SECS / 2
-            assert abs(shown["last_activity_unix"] - time.time()) < HOUR_SECS / 2
-            assert 0.0 <= shown["attention"]["age_secs"] < HOUR_SECS / 2
-        assert "Add ahead" in hub.run("review").out
-        hub.run("accept")
-        assert hub.subjects()[-1] == "Add ahead"
 
 
 @pytest.mark.failure_case("the hub is killed between the machine's answer and its own fetch")
