@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event
 from typing import Any
 
 from llmc.care.accepting import accept_work
 from llmc.care.acting import newest_tip
+from llmc.care.elsewhere import NOBODY_ELSEWHERE, WorkersElsewhere
 from llmc.care.retries import count_try
 from llmc.care.send_back import send_back
 from llmc.care.train_endings import TrainEndings
@@ -38,6 +40,7 @@ from llmc.git.repository import HEADS
 from llmc.git.stack import FinishedWork, StackedWork, keep_stack, stack_works
 from llmc.host.faults import Moment, reached
 from llmc.host.locks import FileLock
+from llmc.model import Worker
 from llmc.perform.checks import check_commit
 from llmc.site import Site
 
@@ -48,7 +51,10 @@ LOOK_EVERY_SECS = 0.5
 
 
 def run_train(
-    site: Site, told: Callable[[TrainEntry], None] = lambda entry: None, is_enough: Callable[[], bool] = lambda: False
+    site: Site,
+    told: Callable[[TrainEntry], None] = lambda entry: None,
+    is_enough: Callable[[], bool] = lambda: False,
+    elsewhere: WorkersElsewhere = NOBODY_ELSEWHERE,
 ) -> bool:
     """Until nothing waits, the train is paused, or it is enough for the caller. False when somebody else runs it.
 
@@ -62,7 +68,7 @@ def run_train(
     try:
         with ThreadPoolExecutor(lanes) as checks, ThreadPoolExecutor(1) as trials:
             try:
-                run = TrainRun(replace(site, leaving=done), checks, trials, lanes, TrainEndings(site, told))
+                run = TrainRun(replace(site, leaving=done), checks, trials, lanes, TrainEndings(site, told), elsewhere)
                 run.go(lambda: is_enough() or site.leaving.is_set())
             except LlmcError as stopped:
                 for entry in site.ledger.tasks.train.open()[:1]:
@@ -83,6 +89,7 @@ class TrainRun:
     trials: ThreadPoolExecutor
     lanes: int
     endings: TrainEndings
+    elsewhere: WorkersElsewhere
     tip: str = ""
     """Where the branch is, as far as this run has seen or left it."""
     base: str = ""
@@ -115,9 +122,12 @@ class TrainRun:
 
     # --- who is in it -----------------------------------------------------------------------------------
 
+    def _workers(self) -> Mapping[str, Worker]:
+        return {**self.elsewhere.workers(), **self.site.ledger.load().workers}
+
     def _line_up(self) -> list[TrainEntry]:
         """In their order. What is about other work than the worker's present one leaves."""
-        workers = self.site.ledger.load().workers
+        workers = self._workers()
         lined_up = []
         for entry in self.site.ledger.tasks.train.open():
             worker = workers.get(entry.worker)
@@ -161,14 +171,21 @@ class TrainRun:
         """By worker; without those whose branch is gone."""
         if not entries:
             return {}
-        site, workers = self.site, self.site.ledger.load().workers
+        site, workers = self.site, self._workers()
         there = [(entry, workers[entry.worker]) for entry in entries if entry.worker in workers]
-        heads = site.git.objects(site.root.path, *(f"{HEADS}{worker.branch}^{{commit}}" for _, worker in there))
+        refs = (self._ref_of(entry.worker, worker) for entry, worker in there)
+        heads = site.git.objects(site.root.path, *(f"{ref}^{{commit}}" for ref in refs))
         return {
-            worker.name: FinishedWork(worker.name, head, worker.base_sha, worker.current_prompt, entry.message)
+            entry.worker: FinishedWork(entry.worker, head, worker.base_sha, worker.current_prompt, entry.message)
             for (entry, worker), head in zip(there, heads, strict=True)
             if head is not None
         }
+
+    def _is_here(self, name: str) -> bool:
+        return name in self.site.ledger.load().workers
+
+    def _ref_of(self, name: str, worker: Worker) -> str:
+        return f"{HEADS}{worker.branch}" if self._is_here(name) else self.elsewhere.head_ref(name)
 
     # --- its checks -------------------------------------------------------------------------------------
 
@@ -176,6 +193,9 @@ class TrainRun:
         if not self.site.config.repo.validate:
             self.tries.update({each.tree: [TreeVerdict(each.tree, ())] for each in self.stack[:1]})
             return
+        for each in self.stack[:1]:
+            if not self._is_here(each.work.worker) and self.elsewhere.checks_there(each.work.worker):
+                self.tries[each.tree] = [TreeVerdict(each.tree, ())]
         commits = {each.tree: each.commit for each in self.stack}
         self._call_off(commits)
         # Some more than there are lanes: none of these stands still while something lands.
@@ -232,7 +252,8 @@ class TrainRun:
         reached(Moment.TRAIN_BEGUN)
         try:
             wanted = MergeWork(entry.message, entry.changed, entry.tree, entry.auto)
-            done = accept_work(self.site, entry.worker, wanted)
+            accept = partial(accept_work, self.site) if self._is_here(entry.worker) else self.elsewhere.accept
+            done = accept(entry.worker, wanted)
         except LlmcError as refused:
             self._refused(entry, refused)
             return
@@ -293,7 +314,8 @@ class TrainRun:
         if entry.auto and not self._may_try_again(entry, words):
             unsent = "nobody looks on, and it was tried again as often as tasks.retries allows"
         else:
-            unsent = send_back(self.site, entry.worker, feedback_of(failed, blame))
+            back = partial(send_back, self.site) if self._is_here(entry.worker) else self.elsewhere.send_back
+            unsent = back(entry.worker, feedback_of(failed, blame))
         reached(Moment.TRAIN_SENT_BACK)
         if unsent:
             self.endings.leave(entry, LlmcError(words, f"{unsent}: look at it with `llmc review {entry.worker}`"))
@@ -304,7 +326,7 @@ class TrainRun:
         """Counted first, as every try that nobody asked for."""
         tasks, most = self.site.ledger.tasks, self.site.config.tasks.retries
         task = tasks.named([entry.task] if entry.task else []).get(entry.task)
-        if task is None or task.retried >= most:
+        if task is None or task.retried >= most or not self._is_here(entry.worker):
             return False
         count_try(self.site, self.site.worker(entry.worker), why)
         return True

@@ -12,11 +12,14 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from llmc import __version__
 from llmc.app import App
 from llmc.commands.shared.result import Result
+from llmc.config.load import load_config
+from llmc.errors import LlmcError
 from llmc.fleet.wire import GREETING, PROTOCOL, decode_line, encode_line
 from llmc.host.forks import Forked, said_so_far, without_hangups
 from llmc.root import Root
@@ -56,6 +59,7 @@ class _Remote:
         self._kept = b""
         self._said_at = 0.0
         self._followers: list[Forked] = []
+        self._terminals: Forked | None = None
 
     def serve(self) -> None:
         self._requests.forget_old()
@@ -67,8 +71,10 @@ class _Remote:
         while self._look.get_map() and 0 in self._look.get_map():
             for key, _ in self._look.select(max(0.0, self._said_at + EVERY_SECS - time.monotonic())):
                 key.data()
+            if not os.path.exists(self._root.config_file):
+                break  # it was wiped: whoever connects anew is told so
             if time.monotonic() - self._said_at >= EVERY_SECS:
-                self._say({"alive": True, "ending": is_ending(self._root)})
+                self._say({"alive": True, "ending": is_ending(self._root), "load": os.getloadavg()[0]})
         for child in self._followers:
             child.end()
 
@@ -90,8 +96,21 @@ class _Remote:
             case "follow":
                 self._say({"id": order["id"]})
                 self._forward(Forked(lambda: _follow(self._root), speaks=True))
+            case "terminal":
+                self._hand_to_terminals(order)
             case _:
                 self._say({"id": order.get("id"), "code": 2, "err": "error: this llmc does not know how to do that\n"})
+
+    def _hand_to_terminals(self, order: dict[str, Any]) -> None:
+        """One process for all that are looked at, from the first one on."""
+        if self._terminals is None:
+            self._terminals = Forked(lambda: _show_terminals(self._root), speaks=True, hears=True)
+            self._forward(self._terminals)
+        try:
+            self._terminals.tell(encode_line(order))
+        except OSError:
+            self._terminals = None
+            self._say({"id": order["id"], "code": 1, "error": "the terminals are not followed", "hint": "try again"})
 
     # --- commands ---------------------------------------------------------------------------------------
 
@@ -136,7 +155,12 @@ class _Remote:
         """With the answer, so that whoever has it looks at nothing older."""
         from llmc.commands.status import status_document
 
-        return _told(self._root, status_document(self._root)) if order.get("board", True) else {}
+        if not order.get("board", True):
+            return {}
+        try:
+            return _told(self._root, status_document(self._root))
+        except (LlmcError, OSError):  # the answer itself matters more
+            return {}
 
     # --- what is told as it changes -----------------------------------------------------------------------
 
@@ -201,7 +225,7 @@ def _follow(root: Root) -> int:
             while not board.document:
                 await asyncio.sleep(FIRST_LOOK_SECS)
             async for _ in board.changes():
-                _tell(_told(root, board.document))
+                _write_all(encode_line(_told(root, board.document)))
         finally:
             watching.cancel()
 
@@ -209,11 +233,30 @@ def _follow(root: Root) -> int:
     return 0
 
 
+def _show_terminals(root: Root) -> int:
+    """In a fork: frames of terminals, for whoever looks at them."""
+    from llmc.app import open_site
+    from llmc.fleet.terminals_there import TerminalsThere
+
+    TerminalsThere(open_site(root), _write_all).run()
+    return 0
+
+
 def _told(root: Root, document: dict[str, Any]) -> dict[str, Any]:
-    return {"board": document, "now_unix": time.time(), "ending": is_ending(root)}
+    by_name_only = _by_name_only(root.config_file, os.stat(root.config_file).st_mtime_ns)
+    workers = [{**worker, "by_name_only": worker["name"] in by_name_only} for worker in document["workers"]]
+    said = {"board": {**document, "workers": workers}, "now_unix": time.time()}
+    return {**said, "ending": is_ending(root), "load": os.getloadavg()[0]}
 
 
-def _tell(said: dict[str, Any]) -> None:
-    data = memoryview(encode_line(said))
-    while data:
-        data = data[os.write(1, data) :]
+@lru_cache(1)
+def _by_name_only(settings: str, changed_ns: int) -> frozenset[str]:
+    """Workers that get no task that does not name them."""
+    config = load_config(settings)
+    return frozenset(name for name in config.workers if config.worker(name).excluded_from_pool)
+
+
+def _write_all(data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(1, rest) :]

@@ -101,7 +101,7 @@ def _routed(app: App, args: Namespace, here: Callable[[App, Namespace], Result])
     """Of commands about workers, those whose workers are on other machines."""
     from llmc.cli.own_words import ROUTED
 
-    if args.verb not in ROUTED:
+    if args.verb not in ROUTED or not os.path.exists(app.root().machines):
         return None
     from llmc.commands.shared.routing import routed
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from llmc.app import App
 from llmc.care.accepting import accept_work
 from llmc.care.acting import acting_for
+from llmc.care.elsewhere import NOBODY_ELSEWHERE, WorkersElsewhere
 from llmc.care.up_to_date import bring_all_up_to_date
 from llmc.commands.shared.elsewhere import place_elsewhere
 from llmc.commands.shared.result import Result
@@ -18,6 +19,7 @@ from llmc.core.lifecycle.effects import MergeWork
 from llmc.core.tasks.train import EntryState
 from llmc.daemon.process import running_daemon
 from llmc.errors import InvalidUsageError, LlmcError
+from llmc.fleet.registry import has_machines
 from llmc.git.clone import peek_source
 from llmc.model import Work
 from llmc.perform.accept import plan_for
@@ -33,9 +35,10 @@ def run(app: App, args: Namespace) -> Result:
         what = "message cannot be that of several commits" if args.tree is None else "tree cannot be that of several"
         raise InvalidUsageError(f"one {what}", "accept them one by one")
     wanted = MergeWork(args.message, args.changed, args.tree)
-    if any(place_elsewhere(site, name) is not None for name in names):
-        return _accept_elsewhere(app, site, args, names, wanted)
+    elsewhere = [name for name in names if place_elsewhere(site, name) is not None]
     if args.dry_run:
+        if elsewhere:
+            return _foresee_elsewhere(site, names, wanted)
         return _foresee(site, names[0], wanted) if len(names) == 1 else _foresee_all(site, names, wanted)
     if args.queue or len(names) > 1:
         from llmc.commands.shared.by_train import accept_by_train  # loads all that runs checks
@@ -44,7 +47,7 @@ def run(app: App, args: Namespace) -> Result:
             app, site, names, wanted, ordered=not args.all and len(names) > 1, waits=not args.queue
         )
     else:
-        result = _accept(site, names[0], wanted)
+        result = _accept(site, names[0], wanted, is_elsewhere=bool(elsewhere))
     if args.queue or running_daemon(site.root) is not None:
         return result  # a daemon lets the others follow the branch by itself
     notes = [f"note: {note}" for note in bring_all_up_to_date(site)]
@@ -57,13 +60,6 @@ def _meant(site: Site, name: str | None) -> str:
     return wanted if wanted is not None and is_elsewhere else reviewed_or_named(site, name)
 
 
-def _accept_elsewhere(app: App, site: Site, args: Namespace, names: list[str], wanted: MergeWork) -> Result:
-    """One after the other, those of other machines too. What is refused keeps nothing else from being accepted."""
-    from llmc.commands.shared.accept_elsewhere import accept_each
-
-    return accept_each(app, site, names, wanted, lambda name: _accept(site, name, wanted), looks_only=args.dry_run)
-
-
 def _named_once(args: Namespace) -> list[str | None]:
     return list(dict.fromkeys(args.names or [None]))
 
@@ -71,8 +67,9 @@ def _named_once(args: Namespace) -> list[str | None]:
 def _waiting(site: Site, args: Namespace) -> list[str]:
     if args.names:
         raise InvalidUsageError("workers are named, and all of them", "give either names or --all")
-    waiting = [worker for worker in site.ledger.load().workers.values() if worker.work is Work.NEEDS_REVIEW]
-    unseen = [worker.name for worker in waiting if worker.reviewed is None]
+    everybody = {**_elsewhere(site).workers(), **site.ledger.load().workers}
+    waiting = {name: worker for name, worker in everybody.items() if worker.work is Work.NEEDS_REVIEW}
+    unseen = [name for name, worker in waiting.items() if worker.reviewed is None]
     if not waiting:
         raise LlmcError("no work waits for review", "see `llmc status`")
     if unseen:
@@ -80,16 +77,42 @@ def _waiting(site: Site, args: Namespace) -> list[str]:
             f"nobody has reviewed the work of {', '.join(unseen)}; nothing was merged",
             f"look at it first (`llmc review {unseen[0]}`), or name whom you accept all the same",
         )
-    return [worker.name for worker in waiting]
+    return [*waiting]
 
 
-def _accept(site: Site, name: str, wanted: MergeWork) -> Result:
-    done = accept_work(site, name, wanted)
+def _elsewhere(site: Site) -> WorkersElsewhere:
+    if not has_machines(site.root):
+        return NOBODY_ELSEWHERE
+    from llmc.fleet.train import elsewhere_of
+
+    return elsewhere_of(site)
+
+
+def _accept(site: Site, name: str, wanted: MergeWork, *, is_elsewhere: bool) -> Result:
+    done = _elsewhere(site).accept(name, wanted) if is_elsewhere else accept_work(site, name, wanted)
     train = site.ledger.tasks.train
     for entry in train.open():  # whoever waits for it there learns that it has landed
         if entry.worker == name:
             train.change(entry, EntryState.LANDED, f"as {done.sha[:12]}", {"text": done.text, "data": done.data})
     return Result(done.text, done.data)
+
+
+def _foresee_elsewhere(site: Site, names: list[str], wanted: MergeWork) -> Result:
+    """Each by itself, as its own machine sees it."""
+    from llmc.fleet.calls import Calls
+
+    results = []
+    with Calls(site) as calls:
+        for name in names:
+            there = place_elsewhere(site, name)
+            if there is None:
+                results.append(_foresee(site, name, wanted))
+            else:
+                said = calls.look(there.machine, "accept", there.worker, "--dry-run", "--json")
+                text = said.err.strip() or f"{name} on {there.machine}: it would land"
+                results.append(Result(text, said.data, said.code))
+    text = "\n".join(result.text for result in results)
+    return Result(text, [result.data for result in results], max(result.exit_code for result in results))
 
 
 # --- --dry-run --------------------------------------------------------------------------------------

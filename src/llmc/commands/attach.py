@@ -8,9 +8,12 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.commands.peek import pane_of
+from llmc.commands.shared.elsewhere import PlaceElsewhere, place_elsewhere
 from llmc.commands.shared.own_process import own_command
 from llmc.commands.shared.result import Result
 from llmc.errors import LlmcError
+from llmc.fleet.registry import machine_named
+from llmc.fleet.remote_words import command_there
 from llmc.host.onlooker import look_on
 from llmc.host.terminal import become
 from llmc.site import Site
@@ -25,21 +28,31 @@ HOW_TO_LEAVE_LOOKING = "you only look: q, Ctrl-C or Ctrl-b d leaves"
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
-    pane = pane_of(site, args.worker)
+    there = place_elsewhere(site, args.worker)
+    pane = None if there is not None else pane_of(site, args.worker)
     if not app.console.is_terminal:
         raise LlmcError("attach needs a terminal, and this is none", f"`llmc peek {args.worker}` shows its last lines")
     outer = _outer(app, site)
-    if outer is not None and _is_own(site, outer):
+    if pane is not None and outer is not None and _is_own(site, outer):
         return _switched(app, site, outer, pane, args)
     client = client_of(outer, app.environ.get("TMUX_PANE", "")) if outer is not None else ""
     if outer is not None and client:
         return _left_for_it(app, site, outer, client, args)
     env = {key: value for key, value in app.environ.items() if key not in INSIDE}
-    if args.read_only:
+    if there is not None:
+        become(_command_there(site, there, args), env)
+    elif pane is not None and args.read_only:
         look_on(site.tmux.attach_command(pane.session, HOW_TO_LEAVE_LOOKING, keeps_size=True), env)
-    else:
+    elif pane is not None:
         become(site.tmux.attach_command(pane.session, HOW_TO_LEAVE), env)
     return Result()
+
+
+def _command_there(site: Site, there: PlaceElsewhere, args: Namespace) -> list[str]:
+    """The same command over there, on this terminal."""
+    machine = machine_named(site.root, site.config, there.machine)
+    words = ["attach", there.worker, *(["--read-only"] if args.read_only else [])]
+    return machine.reach.argv(command_there(machine, words, terminal=True), terminal=True)
 
 
 def _outer(app: App, site: Site) -> Tmux | None:

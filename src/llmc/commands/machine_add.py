@@ -16,8 +16,7 @@ from llmc.errors import InvalidUsageError, LlmcError
 from llmc.fleet.joining import Probe, check_machine_name, make_there, probe
 from llmc.fleet.notes import note_heard
 from llmc.fleet.reach import Reach, reach_of
-from llmc.fleet.registry import Fleet, Machine, Member, change_fleet, private_directory, read_fleet
-from llmc.host.locks import FileLock
+from llmc.fleet.registry import Fleet, Machine, Member, change_fleet, lock_of_machine, private_directory, read_fleet
 from llmc.site import Site
 from llmc.store.config_file import remove_table, set_table
 from llmc.store.machine_file import read_membership
@@ -32,7 +31,7 @@ def run(app: App, args: Namespace) -> Result:
     options = _options(args)
     if read_membership(site.root) is not None:
         raise LlmcError("this root is itself a machine of a hub", "add machines there")
-    with FileLock(site.root.worker_lock(f"machine-{args.name}"), name=f"machine {args.name}", timeout=LOCK_SECS):
+    with lock_of_machine(site.root, args.name, "add", LOCK_SECS):
         machine = _made(app, site, args.name, options)
     warnings = bring_up_there(app, app.site(), machine)
     if options.slurm:

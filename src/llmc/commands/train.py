@@ -8,6 +8,7 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.care.acting import acting_for
 from llmc.care.train_entries import unattended
+from llmc.commands.shared.elsewhere import place_elsewhere
 from llmc.commands.shared.result import Result
 from llmc.core.display import age, counted, plain
 from llmc.core.tasks.train import TrainEntry
@@ -38,11 +39,14 @@ def run(app: App, args: Namespace) -> Result:
 
 
 def _drop(site: Site, name: str) -> Result:
-    site.worker(name)
+    is_here = place_elsewhere(site, name) is None
+    if is_here:
+        site.worker(name)
     train, runs = site.ledger.tasks.train, FileLock(site.root.train_lock, name="the merge train")
     if runs.try_acquire():  # what a runner that was killed was about to land, nobody lands now
         try:
-            _call_off_landing(site, name)
+            if is_here:
+                _call_off_landing(site, name)
             out = train.take_out(name, DROPPED, landing_too=True)
         finally:
             runs.release()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
+from typing import TYPE_CHECKING
 
 from llmc.care.screens import act_on_screens
 from llmc.care.up_to_date import Rebases
@@ -32,7 +33,6 @@ from llmc.daemon.upstream import Upstream, watch_upstream
 from llmc.daemon.view import LiveView
 from llmc.daemon.worker_sockets import WorkerSockets
 from llmc.errors import LlmcError
-from llmc.fleet.switchboard import Switchboard
 from llmc.host.signals import Ending
 from llmc.model import Session, State, Turn, Worker
 from llmc.observe.readings import Observation, Readings
@@ -45,6 +45,9 @@ from llmc.perform.worktrees import needs_setup
 from llmc.site import Site
 from llmc.store.status_cache import forget_ended, forget_status
 from llmc.tmux.parsing import Pane
+
+if TYPE_CHECKING:
+    from llmc.fleet.switchboard import Switchboard
 
 AT_ONCE = 4
 """Workers looked after at the same time: starting many agents at once would only make all of them slow."""
@@ -85,7 +88,8 @@ class Daemon:
         self._checks = ReviewChecks(self._loop.signals.wake)
         self._meter = Meter(self._loop.signals.wake)
         self._tripwire = Tripwire(self._loop.signals.wake)
-        self._switchboard = Switchboard(lambda: self._site, self._journal.complain)
+        self._switchboard: Switchboard | None = None
+        """Nobody who has no machines pays for those who have."""
         self._setups = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="setup")
         """A setup may take half an hour, and must not keep the others from being looked after."""
         self._not_set_up: set[str] = set()
@@ -127,7 +131,8 @@ class Daemon:
             self._tripwire.close()
             self._conflicts.close(self._site)
             self._tools.close()
-            self._switchboard.close()
+            if self._switchboard is not None:
+                self._switchboard.close()
             self._loop.close()
         if signals.ending is Ending.INTERRUPTED:
             self._stop_agents()
@@ -190,6 +195,8 @@ class Daemon:
                 self._patrols.look_at_all(self._site)
             elif name == TASKS:
                 self._queue.changed()
+                if self._switchboard is not None:
+                    self._train.machines_told()
             elif name != PATROL:
                 self._schedule.soon(name)
 
@@ -234,7 +241,8 @@ class Daemon:
         if isinstance(fetched, str):
             self._conflicts.upstream_is(fetched, self._roster.names)
             self._checks.changed(self._roster.names)
-            self._switchboard.branch_has_moved()
+            if self._switchboard is not None:
+                self._switchboard.branch_has_moved()
         else:
             self._journal.complain(EVERYBODY, str(fetched))
         self._patrols.looked_upstream(self._site)
@@ -296,8 +304,12 @@ class Daemon:
         self._follow_terminals(state.workers.values())
 
     def _follow_machines(self) -> None:
-        self._switchboard.follow()
-        if os.path.isdir(self._site.root.known_machines):
+        if self._switchboard is None and os.path.exists(self._site.root.machines):
+            from llmc.fleet.switchboard import Switchboard
+
+            self._switchboard = Switchboard(lambda: self._site, self._journal.complain)
+        if self._switchboard is not None:
+            self._switchboard.follow()
             self._loop.files.add(self._site.root.known_machines, TASKS, frozenset())
 
     def _read_settings(self) -> None:

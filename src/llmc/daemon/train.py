@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
+from llmc.care.elsewhere import NOBODY_ELSEWHERE, WorkersElsewhere
 from llmc.care.train import run_train
 from llmc.care.train_endings import KIND
 from llmc.care.train_entries import BUSY, forecast, unattended
@@ -17,6 +19,8 @@ NAME = "*train*"
 BUSY_RETRY_SECS = 2.0
 """Somebody else runs it, and may end before all of it has landed."""
 FAILED_RETRY_SECS = 30.0
+TOLD_SECS = 0.5
+"""What machines tell comes in bursts."""
 
 
 class TrainKeeper:
@@ -43,11 +47,13 @@ class TrainKeeper:
         """False when it has to be tried again."""
         all_seen = self._let_in(site)
         train = site.ledger.tasks.train
-        return (train.is_paused or not train.open() or run_train(site)) and all_seen
+        if train.is_paused or not train.open():
+            return all_seen
+        return run_train(site, elsewhere=_elsewhere(site)) and all_seen
 
     def _let_in(self, site: Site) -> bool:
         """False when somebody could not be looked at."""
-        found = list(unattended(site))
+        found = list(unattended(site, _elsewhere(site)))
         waiting = dict(each for each in found if not isinstance(each, TrainEntry))
         for name, why in waiting.items():
             if why not in (BUSY, self._told.get(name)):
@@ -58,6 +64,9 @@ class TrainKeeper:
             site.ledger.tasks.train.join(entries, forecast(site))
         return BUSY not in waiting.values()
 
+    def machines_told(self) -> None:
+        self.soon(TOLD_SECS)
+
     def collect(self) -> str:
         """The words of a run that failed; empty when all is well."""
         came = self._job.collect()
@@ -67,3 +76,11 @@ class TrainKeeper:
         if came is False:
             self.soon(BUSY_RETRY_SECS)
         return ""
+
+
+def _elsewhere(site: Site) -> WorkersElsewhere:
+    if not os.path.exists(site.root.machines):
+        return NOBODY_ELSEWHERE
+    from llmc.fleet.train import elsewhere_of
+
+    return elsewhere_of(site)

@@ -21,13 +21,15 @@ from llmc.store.task_database import TABLES
 from llmc.values import Value
 
 TOPIC = Topic("tasks")
-_ALL = "SELECT number, title, given_to, standing FROM tasks ORDER BY number"
+_ALL = "SELECT number, title, given_to, standing, given_on FROM tasks ORDER BY number"
+_BEFORE_MACHINES = "SELECT number, title, given_to, standing, '' FROM tasks ORDER BY number"
+"""Of a database that an older llmc made and no newer one has opened yet."""
 
 
 class TasksFacts(Value):
     ids: frozenset[str]
     given: Mapping[str, tuple[str, str]]
-    """Those that were given to somebody and have no end: the worker, and the title."""
+    """Those that were given to somebody here and have no end: the worker, and the title."""
     open: int
     locked: bool
 
@@ -46,9 +48,13 @@ def look(looking: Looking, seen: Health) -> TasksSeen:
 def _look_at_tasks(root: Root) -> Answer[TasksFacts]:
     path = Path(root.tasks)
     read = read_database(path, len(TABLES), _ALL)
+    if isinstance(read, Broken) and "given_on" in read.what:
+        read = read_database(path, len(TABLES), _BEFORE_MACHINES)
     if not isinstance(read, Found):
         return read
-    given = {f"t{row[0]}": (row[2], row[1]) for row in read.value if row[2] and row[3] in ("queued", "held")}
+    given = {
+        f"t{row[0]}": (row[2], row[1]) for row in read.value if row[2] and not row[4] and row[3] in ("queued", "held")
+    }
     waiting = sum(row[3] in ("queued", "held") for row in read.value)
     return Found(TasksFacts(frozenset(f"t{row[0]}" for row in read.value), given, waiting, is_locked(path)))
 

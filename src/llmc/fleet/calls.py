@@ -8,7 +8,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from llmc.errors import LlmcError
-from llmc.fleet.link import Link
+from llmc.fleet.link import GREETS_WITHIN_SECS, MachineLink
 from llmc.fleet.notes import note_heard, note_silent
 from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine, machine_named
@@ -35,9 +35,10 @@ class UnknownOutcomeError(LlmcError):
 class Calls:
     """As a context: connections of our own end with it."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, greets_within: float = GREETS_WITHIN_SECS) -> None:
         self._site = site
-        self._links: dict[str, Link] = {}
+        self._greets_within = greets_within
+        self._links: dict[str, MachineLink] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -73,22 +74,24 @@ class Calls:
                 raise
 
     def _answer(self, name: str, order: dict[str, Any], within: float) -> MachineAnswer:
+        return answer_in(self.ask(name, {"op": "run", **order}, within))
+
+    def ask(self, name: str, order: dict[str, Any], within: float) -> dict[str, Any]:
+        """Whatever the machine says to it."""
         machine = self.machine(name)
         if machine.member.lost:
             raise LostMachineError(
                 f"{name} was given up as lost", f"`llmc machine check {name}` takes it back when it answers again"
             )
-        said = ask_switchboard(self._site.root, name, {"op": "run", **order}, within)
-        if said is None:
-            said = self._by_own_link(machine, {"op": "run", **order}, within)
-        return answer_in(said)
+        said = ask_switchboard(self._site.root, name, order, within)
+        return said if said is not None else self._by_own_link(machine, order, within)
 
     def _by_own_link(self, machine: Machine, order: dict[str, Any], within: float) -> dict[str, Any]:
         root, name = self._site.root, machine.name
         link = self._links.get(name)
         try:
             if link is None or link.is_over:
-                link = self._links[name] = Link(machine)
+                link = self._links[name] = MachineLink(machine, greets_within=self._greets_within)
             said = link.ask(within, **order)
         except UnreachableError as silent:
             note_silent(root, machine, silent.what, silent.state)

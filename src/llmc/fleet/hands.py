@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from llmc.core.lifecycle.effects import RebaseWork, to_step
 from llmc.core.lifecycle.signal_words import reason
 from llmc.core.tasks.queue import Hand
-from llmc.fleet.known import OK, read_known, workers_told
-from llmc.model import Evidence, Work, Worker
+from llmc.fleet.known import LOST, OK, read_known, workers_told
+from llmc.model import Evidence, Reviewed, Work, Worker
 from llmc.root import Root
 
 _AT = {
@@ -37,13 +38,19 @@ def holders_elsewhere(root: Root) -> dict[str, Worker]:
     """The workers of machines that have tasks of this root, by the task's id, as far as a task's state needs them."""
     if not os.path.exists(root.machines):
         return {}
-    told = workers_told(read_known(root), set(), 0.0, heeded=True)
+    told = workers_told([each for each in read_known(root) if each.get("state") != LOST], set(), 0.0, heeded=True)
     return {each["task"]: _worker(each) for each in told if each["task"]}
+
+
+def workers_elsewhere(root: Root, taken: set[str]) -> dict[str, Worker]:
+    """All of them by the names that they have here. `taken`: those of workers that are here."""
+    return {each["name"]: _worker(each) for each in workers_told(read_known(root), taken, 0.0, heeded=True)}
 
 
 def _worker(told: dict[str, Any]) -> Worker:
     evidence = told.get("evidence") or {}
     why = reason(str(evidence.get("signal") or ""), str(evidence.get("detail") or ""))
+    is_rebased = told["work"] == Work.REBASING and not told.get("conflicted_files")  # what conflicts is its agent's
     return Worker(
         told["name"],
         told["worktree_path"],
@@ -53,7 +60,11 @@ def _worker(told: dict[str, Any]) -> Worker:
         float(told["created_at_unix"]),
         float(told["last_activity_unix"]),
         work=Work(told["work"]),
-        task=told["task"],
+        task=told["task"] or "",
+        base_sha=told.get("base_sha") or "",
+        current_prompt=told["current_prompt"] or "",
+        pending=(to_step(RebaseWork(""), "there"),) if is_rebased else (),
+        reviewed=Reviewed(**told["reviewed"]) if told.get("reviewed") else None,
         evidence=Evidence(str(evidence.get("signal") or ""), float(evidence.get("at_unix") or 0.0), why),
     )
 
@@ -62,7 +73,8 @@ def _hand(worker: dict[str, Any], known: dict[str, Any], labels: frozenset[str],
     calm = worker.get("turn") != "open" and not worker.get("pending") and not worker.get("asked")
     fit = worker["work"] == "idle" and worker["session"] == "up" and calm
     silent = known.get("state") != OK
-    at = (f"is on {known['name']}, which is {known.get('state')}", f"are on {known['name']}") if silent else None
+    where = f"on {known['name']}, which is {known.get('state')}"
+    at = (f"is {where}", f"are {where}") if silent else None
     full = (f"is on {known['name']}, whose slots are taken", f"are on {known['name']}, whose slots are taken")
     return Hand(
         worker["name"],

@@ -183,8 +183,9 @@ def settings_for(root: Root, member: Member) -> str:
         names = value_at(raw, (table,))
         for name in names if isinstance(names, dict) else ():
             text = without_table(text, (table, name))
-    if value_at(raw, ("web",)) is not None:
-        text = without_table(text, ("web",))
+    for table in ("web", "notify"):  # who is called is called here
+        if value_at(raw, (table,)) is not None:
+            text = without_table(text, (table,))
     if value_at(raw, ("repo", "push")):
         text = with_value(text, ("repo", "push"), "")
     return with_value(text, ("repo", "source"), member.source)

@@ -5,23 +5,25 @@ Nothing of it is believed: the machine says which commit would land, and the tre
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 from llmc.care.accepting import Accepted
 from llmc.care.landing_notes import LandingNotes, landing_notes
+from llmc.core.delivery.texts import check_text
 from llmc.core.landing.commit_message import first_line
 from llmc.core.lifecycle.effects import MergeWork
 from llmc.core.tasks.ending import TaskEnd
 from llmc.core.tasks.task import Standing
 from llmc.errors import LlmcError
 from llmc.fleet.branches import send_branch
-from llmc.fleet.calls import Calls, UnknownOutcomeError
+from llmc.fleet.calls import Calls
 from llmc.fleet.known import read_known
-from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine
-from llmc.fleet.transport import fetch, machine_ref
+from llmc.fleet.shapes import TEXT, TEXTS
+from llmc.fleet.transport import fetch, forget_pushed, machine_ref
 from llmc.fleet.words import complaint_in
 from llmc.git.clone import fetch_source, note_moved, same_or_fetched
 from llmc.git.history import is_on_branch, own_commits
@@ -37,42 +39,57 @@ from llmc.site import Site
 from llmc.store.landings_there import LandingsThere, LandingThere
 
 TRIES = 5
+_OFFER = {**dict.fromkeys(("head", "tree", "message"), ""), "base": TEXT, "reviewed": False, "left_out": TEXTS}
+_OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 PATIENCE_SECS = 60.0
 
 
-def accept_there(site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork) -> Accepted:
-    """Raises what refused it; then nothing has landed."""
+def accept_there(
+    site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork, accepted: str = ""
+) -> Accepted:
+    """Raises what refused it; then nothing has landed. `accepted`: the commit whose changes are to land and no others,
+    wherever its machine has rebased it meanwhile."""
     repo = site.config.repo
     patience = PATIENCE_SECS + 2 * len(repo.validate) * repo.validate_timeout_secs
     with FileLock(site.root.landing_lock, name=LANDING, timeout=patience):
         settle_landings(site)
         settle_there(site, machine.name)
-        landing, offer = _landed(site, calls, machine, worker, wanted)
+        landing, offer = _landed(site, calls, machine, worker, wanted, accepted)
     notes = _told_or_why(site, calls, machine, landing)
     after = landing_notes(site, tuple(offer["left_out"]), landing.sha)
     return _accepted(site, machine, landing, after, notes)
 
 
+def commit_there(site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork) -> tuple[str, str]:
+    """What accepting would put onto the branch, with its message. It is made here, and lands nowhere."""
+    repo = site.config.repo
+    tip = same_or_fetched(site.git, repo.source, site.root.path, repo.branch)
+    send_branch(site, machine, tip)
+    offer = offer_of(site, calls, machine, worker, tip, wanted)
+    return _commit(site, machine, worker, tip, offer, ""), offer["message"]
+
+
 def _landed(
-    site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork
+    site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork, accepted: str
 ) -> tuple[LandingThere, dict[str, Any]]:
     for _ in range(TRIES - 1):
         with suppress(BranchMovedError):  # you have committed meanwhile
-            return _try_to_land(site, calls, machine, worker, wanted)
-    return _try_to_land(site, calls, machine, worker, wanted)
+            return _try_to_land(site, calls, machine, worker, wanted, accepted)
+    return _try_to_land(site, calls, machine, worker, wanted, accepted)
 
 
 def _try_to_land(
-    site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork
+    site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork, accepted: str
 ) -> tuple[LandingThere, dict[str, Any]]:
     git, root, repo = site.git, site.root.path, site.config.repo
     tip = same_or_fetched(git, repo.source, root, repo.branch)
     send_branch(site, machine, tip)
-    offer = _offer(calls, machine, worker, tip, wanted)
-    made = _commit(site, machine, worker, tip, offer)
+    offer = offer_of(site, calls, machine, worker, tip, wanted)
+    reached(Moment.ACCEPT_DECIDED)
+    made = _commit(site, machine, worker, tip, offer, accepted)
     if machine.options.checks == "hub":
         _check(site, worker, made)
-    told = (str(offer["head"]), str(offer["message"]), bool(offer["reviewed"]))
+    told = (offer["head"], offer["message"], offer["reviewed"])
     landing = LandingThere(machine.name, worker, _task_at(site, machine.name, worker), made, *told)
     _write_down_and_land(site, machine, landing, tip)
     with suppress(LlmcError):  # it has landed: whoever fetches next learns of that
@@ -80,27 +97,33 @@ def _try_to_land(
     return landing, offer
 
 
-def _offer(calls: Calls, machine: Machine, worker: str, tip: str, wanted: MergeWork) -> dict[str, Any]:
+def offer_of(site: Site, calls: Calls, machine: Machine, worker: str, tip: str, wanted: MergeWork) -> dict[str, Any]:
+    """What the machine says would land. Raises what would refuse it."""
     words = ["remote-propose", worker, "--tip", tip, "--json"]
     words += ["--message", wanted.message] if wanted.message is not None else []
     words += ["--tree", wanted.tree] if wanted.tree is not None else []
     words += ["--changed"] if wanted.changed else []
+    words += ["--unattended"] if wanted.unattended else []
     words += ["--check"] if machine.options.checks == "machine" else []
     answer = calls.do(machine.name, *words, repeatable=True)
-    if answer.code != 0 or not isinstance(answer.data, dict):
+    if answer.code != 0 and answer.shaped({"at": ""})["at"]:  # somebody over there has moved the branch, which is ours
+        forget_pushed(site.git, machine, site.root.path, site.config.repo.branch)
+        send_branch(site, machine, tip)
+        answer = calls.do(machine.name, *words, repeatable=True)
+    if answer.code != 0:
         raise NotMergedError(*complaint_in(answer.err))
-    return dict(answer.data)
+    offer: dict[str, Any] = answer.shaped(_OFFER)
+    if not all(_OBJECT.fullmatch(sha) for sha in (offer["head"], offer["tree"], offer["base"] or offer["head"])):
+        raise NotMergedError(f"{machine.name} does not say what would land; nothing was merged", "`llmc machine check`")
+    check_text(offer["message"])
+    return offer
 
 
-def _commit(site: Site, machine: Machine, worker: str, tip: str, offer: dict[str, Any]) -> str:
+def _commit(site: Site, machine: Machine, worker: str, tip: str, offer: dict[str, Any], accepted: str) -> str:
     """The work as one commit on the tip, made here of what was fetched."""
     git, root = site.git, site.root.path
-    ref, head = machine_ref(machine.name, "work", worker), str(offer["head"])
-    site.progress(f"fetching the work of {worker} from {machine.name}")
-    fetch(git, machine, root, f"+{HEADS}llmc/{worker}:{ref}")
-    (fetched,) = git.objects(root, f"{ref}^{{commit}}")
-    if fetched != head:
-        raise NotMergedError(f"{worker} committed while its work was accepted; nothing was merged", "look at it again")
+    head = offer["head"]
+    fetch_head(site, machine, worker, head)
     base = own_base(git, root, tip, head, offer["base"])
     whole = would_conflict(git, root, tip, head, base)
     if not isinstance(whole, Clean):
@@ -110,10 +133,26 @@ def _commit(site: Site, machine: Machine, worker: str, tip: str, offer: dict[str
             f"{machine.name} names another content than its commit {head[:12]} has; nothing was merged",
             f"`llmc review {worker}` shows it anew",
         )
+    if accepted not in ("", head) and whole != would_conflict(
+        git, root, tip, accepted, own_base(git, root, tip, accepted, None)
+    ):
+        raise NotMergedError(
+            f"{worker}'s work has changed since it was accepted; nothing was merged", f"`llmc review {worker}`"
+        )
     commits = own_commits(git, root, head, base.sha or tip)
-    made = squash(git, root, whole.tree, tip, commits[0], str(offer["message"]), signed=signs(git, root))
+    made = squash(git, root, whole.tree, tip, commits[0], offer["message"], signed=signs(git, root))
     git.run(root, "update-ref", "--no-deref", machine_ref(machine.name, "accept", worker), made)
     return made
+
+
+def fetch_head(site: Site, machine: Machine, worker: str, head: str) -> None:
+    """The worker's commit, if it is still this one."""
+    ref = machine_ref(machine.name, "work", worker)
+    site.progress(f"fetching the work of {worker} from {machine.name}")
+    fetch(site.git, machine, site.root.path, f"+{HEADS}llmc/{worker}:{ref}")
+    (fetched,) = site.git.objects(site.root.path, f"{ref}^{{commit}}")
+    if fetched != head:
+        raise NotMergedError(f"{worker} committed while its work was accepted; nothing was merged", "look at it again")
 
 
 def _check(site: Site, worker: str, made: str) -> None:
@@ -196,12 +235,12 @@ def _told_or_why(site: Site, calls: Calls, machine: Machine, landing: LandingThe
         send_branch(site, machine, fetch_source(site.git, repo.source, site.root.path, repo.branch))
         request = f"landed.{landing.sha}.{landing.worker}"
         answer = calls.do(machine.name, *words, request=request, repeatable=True)
-    except (UnreachableError, UnknownOutcomeError) as silent:
+    except LlmcError as silent:  # git has one word for every machine that it cannot talk to
         return [f"{machine.name} does not know yet that it has landed ({silent.what}); it is told when it answers"]
     LandingsThere(site.ledger.tasks.database).remove(landing)
     if answer.code:
         return [f"it has landed, but {machine.name} says: {complaint_in(answer.err)[0]}"]
-    kept = isinstance(answer.data, dict) and answer.data.get("kept")
+    kept = answer.shaped({"kept": False})["kept"]
     return [f"{landing.worker} has gone on meanwhile and is not idle"] if kept else []
 
 

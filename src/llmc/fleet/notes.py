@@ -10,6 +10,7 @@ from typing import Any
 
 from llmc.fleet.known import ENDED, OK, UNREACHABLE, moved
 from llmc.fleet.registry import Machine
+from llmc.fleet.shapes import number, shaped_board
 from llmc.host.files import make_own_directory, write_atomically
 from llmc.root import Root
 from llmc.store.snapshot import read_object
@@ -20,17 +21,24 @@ def note_heard(root: Root, machine: Machine, said: dict[str, Any]) -> dict[str, 
     now = time.time()
     state = {"state": ENDED, "why": "its allocation ends"} if said.get("ending") else {"state": OK, "why": ""}
     known = {**_told(root, machine), **state, "heard_unix": now}
+    if "load" in said:
+        known["load"] = round(number(said["load"]), 2)
     if isinstance(said.get("board"), dict):
-        by = now - float(said.get("now_unix") or now)
-        known |= {"document": moved(said["board"], by), "ahead_secs": -by}
+        by = now - number(said.get("now_unix"), now)
+        known |= {"document": moved(shaped_board(said["board"]), by), "ahead_secs": -by}
     return _write(root, machine.name, known)
 
 
-def note_silent(root: Root, machine: Machine, why: str, state: str = UNREACHABLE) -> None:
-    """It cannot be reached: what was known stays, and grows old."""
+def note_silent(
+    root: Root, machine: Machine, why: str, state: str = UNREACHABLE, heard_unix: float | None = None
+) -> bool:
+    """It cannot be reached: what was known stays, and grows old. `heard_unix`: when it said its last word, if not
+    since what is known of it was noted. Whether it did answer before."""
     before = _told(root, machine)
-    if (before.get("state"), before.get("why")) != (state, why):
-        _write(root, machine.name, {**before, "state": state, "why": why})
+    known = {**before, "state": state, "why": why, **({"heard_unix": heard_unix} if heard_unix is not None else {})}
+    if known != before:
+        _write(root, machine.name, known)
+    return before.get("state") == OK
 
 
 def forget_machine(root: Root, name: str) -> None:

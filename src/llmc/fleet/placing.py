@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from llmc.care.giving import NotGivenError, prompt_of
+from llmc.core.tasks.changes import TaskChange, new_task
 from llmc.core.tasks.ending import TaskEnd
 from llmc.core.tasks.task import Failure, Standing, Task
 from llmc.errors import IllegalEventError
@@ -19,6 +20,7 @@ from llmc.fleet.wire import MachineAnswer
 from llmc.fleet.words import complaint_in
 from llmc.site import Site
 
+_TASKS = {"tasks": [dict.fromkeys(("request", "state", "reason"), "")]}
 _OVER = {"failed": Standing.FAILED, "cancelled": Standing.FAILED}
 
 
@@ -28,10 +30,28 @@ def place(site: Site, calls: Calls, task_id: str, worker: str, machine: Machine)
     Raises UnreachableError or UnknownOutcomeError when nobody knows: then it stays set apart for that worker.
     """
     task = site.ledger.tasks.task(task_id)
-    request = f"{task.id}.{task.attempts + 1}.{uuid4().hex[:12]}"
-    if not site.ledger.tasks.place(task.id, worker, machine.name, request, site.now()):
+    request = _request(task.id, task.attempts + 1)
+    placed = site.ledger.tasks.place(task.id, worker, machine.name, request, site.now())
+    task = site.ledger.tasks.task(task.id)
+    if not placed and (task.given_to, task.given_on) != (worker, machine.name):
         raise IllegalEventError(f"{task.id} does not wait for a worker any more", f"`llmc task show {task.id}`")
-    return go_on_placing(site, calls, site.ledger.tasks.task(task.id), machine)
+    return go_on_placing(site, calls, task, machine)  # whoever was quicker has asked under the same name
+
+
+def place_new(site: Site, calls: Calls, text: str, worker: str, machine: Machine) -> tuple[Task, MachineAnswer]:
+    """A task that only this worker is for. It is set apart from its first moment: the queue would give it out, too.
+
+    Raises NotGivenError when the machine has refused it: then it is cancelled.
+    """
+
+    def made(number: int) -> list[Task]:
+        request = _request(f"t{number}", 1)
+        return [
+            new_task(text, site.now(), worker=worker, given_to=worker, given_on=machine.name, request=request),
+        ]
+
+    (task,) = site.ledger.add_tasks(made, site.now())
+    return task, go_on_placing(site, calls, task, machine, again=False)
 
 
 def place_by_name(site: Site, task_id: str, name: str) -> None:
@@ -49,14 +69,24 @@ def place_by_name(site: Site, task_id: str, name: str) -> None:
         return
 
 
-def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine) -> MachineAnswer:
-    """What the machine says of the attempt, whether it hears of it for the first time or not."""
+def _request(task_id: str, attempt: int) -> str:
+    return f"{task_id}.{attempt}.{uuid4().hex[:12]}"
+
+
+def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine, *, again: bool = True) -> MachineAnswer:
+    """What the machine says of the attempt, whether it hears of it for the first time or not.
+
+    `again`: what it refuses waits for another attempt.
+    """
     send_branch(site, machine)
     words = ("start", "--worker", task.given_to, "--request", task.request, "--json", "-")
     answer = calls.do(machine.name, *words, stdin=prompt_of(task), request=task.request, repeatable=True)
     if answer.data is None and answer.code != 0:
         what, hint = complaint_in(answer.err)
-        site.ledger.tasks.unplace(task.id, task.request, what, site.now())
+        if again:
+            site.ledger.tasks.unplace(task.id, task.request, what, site.now())
+        else:
+            site.ledger.tasks.ended(task.id, task.given_to, TaskEnd(Standing.CANCELLED, what), site.now())
         raise NotGivenError(what, hint)
     site.ledger.tasks.began_there(task, _attempt(task), site.now())
     return answer
@@ -91,9 +121,9 @@ def follow_tasks(site: Site, calls: Calls, machine: Machine, document: dict[str,
 def _ask_what_became(site: Site, calls: Calls, machine: Machine, gone: list[Task]) -> None:
     """Its worker there names it no longer: it was reset or removed there, or has failed."""
     answer = calls.look(machine.name, "task", "list", "--all", "--json")
-    if not isinstance(answer.data, dict):
+    if answer.data is None:
         return
-    told = {each.get("request"): each for each in answer.data["tasks"]}
+    told = {each["request"]: each for each in answer.shaped(_TASKS)["tasks"]}
     landing = {each.task for each in landings_of(site, machine.name)}
     for task in gone:
         there = told.get(task.request)
@@ -111,8 +141,12 @@ def landings_of(site: Site, machine: str) -> list[Any]:
 
 
 def free_tasks(site: Site, machine: str) -> list[str]:
-    """The machine is given up: what its workers had waits again. The next attempt has another name."""
-    freed = site.ledger.tasks.placed_on(machine)
-    for task in freed:
-        site.ledger.tasks.unplace(task.id, task.request, f"{machine} was given up as lost", site.now())
-    return [task.id for task in freed]
+    """The machine is given up: what its workers had waits again, for anybody who may. The next attempt has another
+    name."""
+    freed = [task.id for task in site.ledger.tasks.placed_on(machine)]
+    why = f"{machine} was given up as lost"
+    if freed:
+        site.ledger.change_tasks(freed, lambda view: TaskChange("freed", why, {"worker": ""}), site.now())
+    for task in site.ledger.tasks.named(freed).values():
+        site.ledger.tasks.unplace(task.id, task.request, why, site.now())
+    return freed

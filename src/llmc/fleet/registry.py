@@ -16,7 +16,7 @@ from llmc.config.machine_settings import MachineOptions
 from llmc.config.settings import Config
 from llmc.errors import LlmcError
 from llmc.fleet.reach import Reach, reach_of
-from llmc.host.files import disk_errors, write_atomically
+from llmc.host.files import disk_errors, make_own_directory, write_atomically
 from llmc.host.locks import FileLock
 from llmc.root import Root
 from llmc.values import Value
@@ -129,6 +129,13 @@ def machine_named(root: Root, config: Config, name: str) -> Machine:
 def all_machines(root: Root, config: Config) -> list[Machine]:
     """Those that the settings still say how to reach."""
     return [machine_named(root, config, name) for name in read_fleet(root).members if name in config.machines]
+
+
+def lock_of_machine(root: Root, name: str, what: str, patience: float) -> FileLock:
+    """Apart from the locks of workers: their names could be the same."""
+    directory = root.inside("run", "machine-locks")
+    make_own_directory(directory)
+    return FileLock(f"{directory}/{name}.{what}", name=f"machine {name}", timeout=patience)
 
 
 def private_directory(root: Root) -> str:

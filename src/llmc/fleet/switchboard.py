@@ -39,18 +39,20 @@ class Switchboard:
         except LlmcError as broken:
             self._complain("machines", broken.what)
             return
-        if members and self._listening is None:
+        if self._listening is None:
             self._listen()
         for name in [name for name in self._attendants if name not in members]:
             self._attendants.pop(name).leave()
         for name, member in members.items():
             known = self._attendants.get(name)
             if known is not None and known.id == member.id:
-                known.stir()
+                if member != known.member:
+                    known.member = member
+                    known.stir()
                 continue
             if known is not None:
                 known.leave()
-            self._attendants[name] = Attendant(self._site, name, member.id, self._complain)
+            self._attendants[name] = Attendant(self._site, member, self._complain)
             self._attendants[name].start()
 
     def branch_has_moved(self) -> None:

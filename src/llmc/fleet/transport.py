@@ -7,6 +7,7 @@ import shlex
 from llmc.errors import LlmcError
 from llmc.fleet.reach import BEGINS, announced, shell_word
 from llmc.fleet.registry import Machine
+from llmc.git.backup_record import NAMESPACE
 from llmc.git.failure import GitError
 from llmc.git.own_view import view_of
 from llmc.git.repository import HEADS
@@ -40,9 +41,28 @@ def forget_pushed(git: Git, machine: Machine, root: str, branch: str) -> None:
 
 def fetch(git: Git, machine: Machine, root: str, *refs: str) -> None:
     """From LLMC's own view of the clone there, which agents cannot configure."""
-    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules")
+    words = ["-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
+    words += ["--no-auto-gc", "--no-recurse-submodules"]
     upload = f"--upload-pack={_PLAIN} git-upload-pack --strict"
     _over(git, machine, root, *words, upload, _place(view_of(machine.member.root)), *refs)
+
+
+def keep_backups(git: Git, root: str, machine: str, here: frozenset[str]) -> list[str]:
+    """Those of the machine also by their own names, where `llmc undo` looks. It can change none that is there, and has
+    none of workers that are here."""
+    found = {}
+    theirs = machine_ref(machine, "backup")
+    for line in git.text(root, "for-each-ref", "--format=%(refname) %(objectname)", theirs).splitlines():
+        ref, sha = line.split(" ")
+        name = ref.removeprefix(f"{theirs}/")
+        if name.partition("/")[0] not in here:
+            found[f"{NAMESPACE}{name}"] = sha
+    known = git.objects(root, *found) if found else ()
+    new = {ref: sha for (ref, sha), there in zip(found.items(), known, strict=True) if there is None}
+    if new:
+        orders = (f"create {ref} {sha}\n" for ref, sha in new.items())
+        git.run(root, "update-ref", "--stdin", stdin="".join(orders).encode())
+    return [*new]
 
 
 def _place(path: str) -> str:

@@ -130,7 +130,7 @@ class Host(Protocol):
     def has_odd_files(self, path: str, leave_out: str) -> bool:
         """Whether there is anything in the directory tree but directories, sockets and files of a size that git makes.
 
-        Symlinks, and pipes, which keep whoever opens them waiting. Nothing in directories named `leave_out` counts.
+        Symlinks, and pipes, which keep whoever opens them waiting. Directories named `leave_out` are not looked at.
         """
 
     def make_link(self, target: str, path: str) -> None:

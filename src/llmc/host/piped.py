@@ -54,16 +54,23 @@ class PipedProgram:
             except (BrokenPipeError, ValueError, OSError):
                 raise EOFError("it has ended") from None
 
-    def lines(self, silence: float) -> Iterator[bytes]:
-        """Until it ends, or says nothing for so many seconds."""
-        kept = b""
+    def lines(self, silence: float, most: int) -> Iterator[bytes]:
+        """Until it ends, or has ended no line for so many seconds. Raises EOFError for a line of more bytes."""
+        parts, size, until = list[bytes](), 0, time.monotonic() + silence
         while True:
-            ready, _, _ = select.select([self._out], [], [], silence)
+            ready, _, _ = select.select([self._out], [], [], max(0.0, until - time.monotonic()))
             data = os.read(self._out, 1 << 16) if ready else b""
             if not data:
                 return
-            *whole, kept = (kept + data).split(b"\n")
-            yield from whole
+            *whole, last = data.split(b"\n")
+            if whole:
+                yield b"".join([*parts, whole[0]])
+                yield from whole[1:]
+                parts, size, until = [], 0, time.monotonic() + silence
+            parts.append(last)
+            size += len(last)
+            if size > most:
+                raise EOFError(f"it has sent a line of more than {most >> 20} MiB")
 
     @property
     def complaint(self) -> str:

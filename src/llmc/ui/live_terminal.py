@@ -11,8 +11,10 @@ from rich.text import Span, Text
 from textual.strip import Strip
 from textual.widget import Widget
 
+from llmc.commands.shared.beside import beside
 from llmc.core.screen.frames import TerminalFrame
 from llmc.errors import LlmcError
+from llmc.fleet.terminals import TerminalElsewhere, terminal_elsewhere
 from llmc.host.watch import open_watch
 from llmc.observe.live_screens import look_at_panes
 from llmc.site import Site
@@ -91,6 +93,8 @@ class LiveTerminal:
         self._watch = open_watch()
         self._wanted = self._followed = ""
         self._pane = ""
+        self._elsewhere: TerminalElsewhere | None = None
+        self._far: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
 
     def follow(self, worker: str) -> None:
@@ -113,14 +117,37 @@ class LiveTerminal:
                     await asyncio.sleep(SETTLED_SECS)
                 self._news.clear()
                 worker = self._wanted
+                if self._far is not None and worker != self._followed:
+                    self._far.cancel()
+                    self._far = None
                 frame, words = await asyncio.to_thread(self._look, worker)
-                if worker == self._wanted:
+                if worker == self._wanted and frame is None and self._elsewhere is not None:
+                    self._far = self._far or asyncio.create_task(self._follow_far(worker, self._elsewhere))
+                elif worker == self._wanted:
                     self._show(frame, words)
                 await asyncio.sleep(AT_MOST_EVERY_SECS)
         finally:
+            if self._far is not None:
+                self._far.cancel()
             if fd is not None:
                 loop.remove_reader(fd)
             self._watch.close()
+
+    async def _follow_far(self, worker: str, terminal: TerminalElsewhere) -> None:
+        """One on another machine, which tells by itself when something was written."""
+        try:
+            while True:
+                try:
+                    frame = await beside(terminal.look)
+                    words = ""
+                except LlmcError as silent:
+                    frame, words = None, silent.what
+                    await asyncio.sleep(LOOK_EVERY_SECS)
+                if worker == self._wanted and (frame is not None or words):
+                    self._show(frame, words)
+                await asyncio.sleep(AT_MOST_EVERY_SECS)
+        finally:
+            terminal.close()
 
     def _written(self) -> None:
         if self._watch.changed():
@@ -130,7 +157,7 @@ class LiveTerminal:
         try:
             if self._site is None:
                 self._site = self._open_site()
-            if worker != self._followed or not self._pane:
+            if worker != self._followed or not (self._pane or self._elsewhere):
                 self._find(self._site, worker)
             frame = look_at_panes(self._site.tmux, [self._pane]).get(self._pane) if self._pane else None
         except (LlmcError, OSError, ValueError) as broken:
@@ -142,6 +169,7 @@ class LiveTerminal:
     def _find(self, site: Site, worker: str) -> None:
         self._watch.forget("terminal")
         self._followed, self._pane = worker, ""
+        self._elsewhere = terminal_elsewhere(site, worker) if worker else None
         known = site.ledger.load().workers.get(worker) if worker else None
         pane = site.tmux.pane_of(known.session_id) if known is not None else None
         if pane is not None:

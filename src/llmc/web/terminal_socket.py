@@ -13,6 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from llmc.commands.shared.beside import beside
 from llmc.errors import LlmcError
+from llmc.fleet.terminals import TerminalElsewhere, terminal_elsewhere
 from llmc.tmux.from_afar import press_key, type_bytes
 from llmc.web.state import WebState, Who
 from llmc.web.terminals import LiveTerminals, Viewer, WatchedScreen
@@ -29,10 +30,14 @@ async def terminal(socket: WebSocket) -> None:
     await socket.accept()
     if not await _has_secret(socket, state):
         await socket.close(NOT_ALLOWED, "the page has not sent its secret")
-    elif worker not in (await beside(state.site.ledger.load)).workers:
+    elif not await beside(lambda: _is_known(state, worker)):
         await socket.close(NO_WORKER, "there is no such worker")
     else:
         await _Session(socket, state, worker).run()
+
+
+def _is_known(state: WebState, worker: str) -> bool:
+    return worker in state.site.ledger.load().workers or terminal_elsewhere(state.site, worker) is not None
 
 
 async def _has_secret(socket: WebSocket, state: WebState) -> bool:
@@ -111,10 +116,12 @@ class _Session:
                 await self._terminals.resize(self._screen, self._viewer, columns, rows)
             case {"paste": str(text)} if pasted := _harmless(text).encode("utf-8", "replace"):
                 tmux = self._state.site.tmux
-                await self._do(lambda pane: tmux.paste(pane, pasted, f"llmc-web-{id(self):x}"))
+                await self._do(
+                    lambda pane: tmux.paste(pane, pasted, f"llmc-web-{id(self):x}"), lambda far: far.paste(pasted)
+                )
             case {"key": str(key)}:
                 tmux = self._state.site.tmux
-                await self._do(lambda pane: press_key(tmux, pane, key))
+                await self._do(lambda pane: press_key(tmux, pane, key), lambda far: far.press(key))
 
     def _take_control(self) -> None:
         if self._state.read_only:
@@ -124,13 +131,16 @@ class _Session:
 
     async def _type(self, data: bytes) -> None:
         tmux = self._state.site.tmux
-        await self._do(lambda pane: type_bytes(tmux, pane, data))
+        await self._do(lambda pane: type_bytes(tmux, pane, data), lambda far: far.type(data))
 
-    async def _do(self, act: Callable[[str], None]) -> None:
+    async def _do(self, act: Callable[[str], None], act_far: Callable[[TerminalElsewhere], None]) -> None:
         """Only for who has control, and only while there is somebody to type to."""
         if self._screen.controller is not self._viewer:
             raise LlmcError("you do not have control of this terminal", "take control first")
-        pane = self._screen.pane
+        pane, far = self._screen.pane, self._screen.far
+        if far is not None:
+            await beside(lambda: act_far(far))
+            return
         if pane is None:
             raise LlmcError("the terminal is gone", "bring the worker up with `llmc up`")
         try:

@@ -11,10 +11,12 @@ from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from llmc.commands.shared.beside import beside
 from llmc.core.screen.frames import TerminalFrame, difference, whole
 from llmc.errors import LlmcError
+from llmc.fleet.terminals import TerminalElsewhere, terminal_elsewhere
 from llmc.host.watch import open_watch
 from llmc.observe.live_screens import MOST_SCROLLED, look_at_panes
 from llmc.site import Site
@@ -62,6 +64,9 @@ class WatchedScreen:
         self.frame: TerminalFrame | None = None
         self.viewers: set[Viewer] = set()
         self.controller: Viewer | None = None
+        self.far: TerminalElsewhere | None = None
+        """For what is typed, where it is on another machine."""
+        self.following: asyncio.Task[None] | None = None
         self.wanted_above = HISTORY
         """Rows above the screen that the next look is to bring along."""
         self._above: deque[str] = deque(maxlen=HISTORY)
@@ -187,6 +192,8 @@ class LiveTerminals:
         if not screen.viewers and self._screens.get(screen.worker) is screen:
             del self._screens[screen.worker]
             self._watch.forget(screen.worker)
+            if screen.following is not None:
+                screen.following.cancel()
 
     def _look_soon(self, worker: str) -> None:
         self._dirty.add(worker)
@@ -204,6 +211,10 @@ class LiveTerminals:
             return
         screen.controller = None
         screen.tell_control()
+        far = screen.far
+        if far is not None:
+            with suppress(LlmcError):  # its machine is away: whoever is there gives it back
+                await beside(far.give_size_back)
         if screen.pane is not None:
             session = screen.pane.session
             await beside(lambda: give_size_back(self._site.tmux, session))
@@ -215,8 +226,10 @@ class LiveTerminals:
                 await self.give_up(screen, screen.controller)
 
     async def resize(self, screen: WatchedScreen, viewer: Viewer, columns: int, rows: int) -> None:
+        far, size = screen.far, (max(LEAST[0], min(columns, MOST[0])), max(LEAST[1], min(rows, MOST[1])))
+        if screen.controller is viewer and far is not None:
+            await beside(lambda: far.resize(*size))
         if screen.controller is viewer and screen.pane is not None:
-            size = (max(LEAST[0], min(columns, MOST[0])), max(LEAST[1], min(rows, MOST[1])))
             session = screen.pane.session
             await beside(lambda: resize(self._site.tmux, session, size))
             self._look_soon(screen.worker)
@@ -227,7 +240,7 @@ class LiveTerminals:
         dirty, self._dirty = self._dirty, set()
         screens = [self._screens[name] for name in dirty if name in self._screens]
         for screen in screens:
-            if screen.pane is None or (screen.frame is not None and screen.frame.dead):
+            if screen.following is None and (screen.pane is None or (screen.frame is not None and screen.frame.dead)):
                 await self._find(screen)
         for screen, complete in await self._look_at(screens):
             if not complete:
@@ -263,8 +276,32 @@ class LiveTerminals:
         _, text = await beside(lambda: self._site.tmux.look(pane))
         return replace(frame, rows=tuple(text.rstrip("\n").split("\n")[-frame.height :]), cursor_shown=False)
 
+    async def _follow_far(self, screen: WatchedScreen, terminal: TerminalElsewhere) -> None:
+        """One on another machine, which tells by itself when something was written."""
+        try:
+            while True:
+                asked = screen.wanted_above
+                try:
+                    frame = await beside(partial(terminal.look, asked))
+                except LlmcError as silent:
+                    screen.forget()
+                    screen.tell(dead=True, error=silent.what, hint=silent.hint)
+                    await asyncio.sleep(SAFETY_SECS)
+                    continue
+                if frame is not None and (not screen.take(frame, asked) or any(each.missed for each in screen.viewers)):
+                    screen.wanted_above = HISTORY
+                    terminal.look_anew()
+                await asyncio.sleep(EVERY_SECS)
+        finally:
+            terminal.close()
+
     async def _find(self, screen: WatchedScreen) -> None:
         """The terminal that this worker has now."""
+        far = await beside(lambda: terminal_elsewhere(self._site, screen.worker))
+        if far is not None:
+            screen.far = await beside(lambda: terminal_elsewhere(self._site, screen.worker))
+            screen.following = asyncio.create_task(self._follow_far(screen, far))
+            return
         pane = await beside(lambda: self._pane_of(screen.worker))
         if pane is None or (screen.pane is not None and pane.id != screen.pane.id):
             screen.forget()

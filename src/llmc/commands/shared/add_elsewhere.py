@@ -23,11 +23,11 @@ def add_elsewhere(site: Site, args: Namespace) -> Result:
     with Calls(site) as calls:
         send_branch(site, machine_named(site.root, site.config, name))
         answer = calls.do(name, "add", args.name, *_flags(args), "--json")
-    if answer.code != 0 or not isinstance(answer.data, dict):
+    if answer.code != 0:
         raise LlmcError(*complaint_in(answer.err))
     if answer.err:
         sys.stderr.write(answer.err)
-    data = {**answer.data, "machine": name}
+    data = {**answer.shaped(dict.fromkeys(("name", "branch", "worktree_path", "agent"), "")), "machine": name}
     return Result(f"added {args.name} ({data['agent']}) on {name}; its daemon brings it up", data)
 
 

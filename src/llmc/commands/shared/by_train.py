@@ -15,6 +15,7 @@ from llmc.core.lifecycle.effects import MergeWork
 from llmc.core.tasks.train import EntryState, TrainEntry
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
+from llmc.fleet.train import elsewhere_of
 from llmc.host.faults import Moment, reached
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.perform.steps import settle
@@ -50,7 +51,7 @@ def _admitted(
     refused, wanting = [], []
     for name in names:
         try:
-            wanting.append(entry_for(site, name, wanted, ordered=ordered))
+            wanting.append(entry_for(site, name, wanted, ordered=ordered, elsewhere=elsewhere_of(site)))
         except LlmcError as why:
             result = {"what": why.what, "hint": why.hint, "exit_code": why.exit_code}
             refused.append(TrainEntry(name, "", site.now(), state=EntryState.LEFT, result=result))
@@ -106,7 +107,7 @@ def _run_until(site: Site, is_over: Callable[[], bool], tell: Callable[[TrainEnt
     watch.add(site.root.run, "train", frozenset(("train.json",)))
     try:
         while not is_over() and not train.is_paused:
-            if not run_train(site, tell, is_over):
+            if not run_train(site, tell, is_over, elsewhere_of(site)):
                 site.progress("the merge train is run by another process")
             elif not is_over():
                 _finish_steps(site)  # somebody was killed in the middle of a rebase, and no daemon goes on with it

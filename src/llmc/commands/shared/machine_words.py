@@ -11,6 +11,7 @@ from llmc.errors import LlmcError
 from llmc.fleet.calls import Calls
 from llmc.fleet.known import machines_told, read_known
 from llmc.fleet.registry import Machine
+from llmc.fleet.shapes import BOARD
 from llmc.fleet.words import complaint_in
 from llmc.root import Root
 from llmc.site import Site
@@ -46,8 +47,8 @@ def _wait_for_daemon_there(site: Site, machine: Machine) -> list[str]:
     until = time.monotonic() + STARTS_WITHIN_SECS
     with Calls(site) as calls:
         while time.monotonic() < until:
-            said = calls.look(machine.name, "status", "--json").data
-            if said and said["daemon"]["running"]:
+            said = calls.look(machine.name, "status", "--json")
+            if said.shaped(BOARD)["daemon"]["running"]:
                 return []
             time.sleep(LOOKS_EVERY_SECS)
     return [f"note: its daemon has not started within {STARTS_WITHIN_SECS:.0f} s: `llmc machine check {machine.name}`"]

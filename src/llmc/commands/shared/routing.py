@@ -10,9 +10,10 @@ from typing import Any
 from llmc.app import App
 from llmc.commands.shared.elsewhere import PlaceElsewhere, place_elsewhere
 from llmc.commands.shared.result import Result
+from llmc.core.display import plain
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.fleet.known import read_known
-from llmc.fleet.registry import has_machines, machine_named
+from llmc.fleet.registry import machine_named
 from llmc.fleet.words import complaint_in
 from llmc.site import Site
 
@@ -33,8 +34,6 @@ class RefusedThereError(LlmcError):
 
 def routed(app: App, args: Namespace, here: Here) -> Result | None:
     """None when it is about this machine alone."""
-    if not has_machines(app.root()):
-        return None
     site = app.site()
     if args.verb in SEVERAL:
         return _of_several(app, site, args, here)
@@ -105,7 +104,7 @@ def _result(code: int, out: str, err: str, *, wants_json: bool) -> Result:
     if code != 0 and not out.strip():
         raise RefusedThereError(*complaint_in(err), code)
     if err:
-        sys.stderr.write(err)
+        sys.stderr.write(plain(err))
     return Result(out.rstrip("\n"), data, code)
 
 
@@ -151,8 +150,8 @@ def _open_comments(site: Site, there: PlaceElsewhere) -> bool:
     from llmc.fleet.calls import Calls
 
     with Calls(site) as calls:
-        said = calls.look(there.machine, "comment", there.worker, "--list", "--json").data
-    return isinstance(said, dict) and any(not each.get("round") for each in said.get("comments", ()))
+        said = calls.look(there.machine, "comment", there.worker, "--list", "--json")
+    return any(not each["round"] for each in said.shaped({"comments": [{"round": 0}]})["comments"])
 
 
 def _text(app: App, words: str | None, file: str | None) -> str:
@@ -167,7 +166,6 @@ _FLAGS = (
     *("json", "wait", "since_last", "peek", "list", "follow", "setup", "all", "force", "resend", "yes"),
     *("interface", "seen", "dialog", "remove", "lines", "within", "backup"),
 )
-_TAKES_NONE = {"text", "file"}
 
 
 def _flags(args: Namespace) -> list[str]:

@@ -12,6 +12,7 @@ from llmc.core.paint import NO_PAINT, Paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from llmc.core.board.shapes import Card
@@ -35,6 +36,7 @@ MOST_OF_NAME = 12
 """Where the terminal is narrow: who has a long name has a task and a reason, too."""
 PROMPT_WIDTH = 44
 LEAST_PROMPT_WIDTH = 20
+DAY_SECS = 86_400
 WHY_WIDTH = 100
 FILES_WIDTH = 60
 
@@ -48,6 +50,7 @@ def status_text(document: dict[str, Any], columns: int | None = None, paint: Pai
     lines += [paint("broken", plain(f"! {each}")) for each in board["head"]["landings"]]
     lines += _tasks_line(document)
     cards = [card for card in board["cards"].values() if card["kind"] == "worker"]
+    lines += [paint("broken", plain(line)) for line in _machine_lines(document.get("machines", ()))]
     if not cards:
         return "\n".join(lines) + "\nno workers yet: `llmc add NAME` makes one"
     active = {worker["name"]: float(worker.get("last_activity_unix") or 0.0) for worker in document["workers"]}
@@ -93,6 +96,17 @@ def _patrol_line(patrol: dict[str, Any]) -> list[str]:
     return [f"patrol {age(time.time() - float(patrol.get('last_run_unix') or 0.0))} ago; missed so far: {told}"]
 
 
+def _machine_lines(machines: Iterable[dict[str, Any]]) -> list[str]:
+    """Those that do not answer, with the age of what is known of them."""
+    silent = [each for each in machines if each["state"] != "ok"]
+    return [
+        f"! {each['name']}: {each['state']}"
+        + (f" {age(each['age_secs'])}" if each["age_secs"] is not None else "")
+        + (f": {one_line(each['why'], WHY_WIDTH)}" if each["why"] else "")
+        for each in silent
+    ]
+
+
 def _table(rows: list[tuple[str, ...]], columns: int | None, paint: Paint) -> list[str]:
     name, status, task, why = (max(len(row[cell]) for row in [HEADER, *rows]) for cell in (0, 1, 3, 5))
     status = max(status, STATUS_WIDTH)
@@ -131,10 +145,14 @@ def _cells(card: Card, active_unix: float) -> tuple[str, ...]:
     """Name, status, attention, task, age and reason."""
     now, status = time.time(), card["status"]
     if card["until_unix"]:
-        status = f"{status[:-1]} until {time.strftime('%H:%M', time.localtime(card['until_unix']))})"
+        day = "%b %d, " if card["until_unix"] - now > DAY_SECS else ""
+        status = f"{status[:-1]} until {time.strftime(f'{day}%H:%M', time.localtime(card['until_unix']))})"
     task = one_line(card["title"], PROMPT_WIDTH) or ("ready for a task" if card["status"] == "idle" else "")
     why = one_line(card["does"], WHY_WIDTH)
-    return card["worker"] or "", status, card["screen"], task, age(now - (active_unix or now)), why
+    name = card["worker"] or ""
+    if card["machine"] and "@" not in name:
+        name = f"{name}@{card['machine']}"
+    return name, status, card["screen"], task, age(now - (active_unix or now)), why
 
 
 def _conflict_lines(cards: list[Card]) -> list[str]:

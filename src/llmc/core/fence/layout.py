@@ -29,7 +29,6 @@ TOOLS_IN_HOME = (
 )
 CLONE_OBJECTS = "clone-objects"
 """In the git directory of a fence, where the objects of the clone are: what its own store takes them from."""
-SHARED_FROM_CLONE = ("info", "rr-cache")
 
 
 class Ground(Value):

@@ -59,6 +59,7 @@ SIGNAL_WORDS = {
     "git.conflict": "has conflicts",
     "git.resolution": "its conflicts are resolved",
     "git.merged": "its work is merged",
+    "hub.landed": "its work has landed at the hub",
     "git.merge_refused": "its work was not merged",
     "git.reset": "begins anew",
     "step.failed": "something failed",
