@@ -152,12 +152,11 @@ def it_delegates(agent_machine: AgentMachine, tmp_path: Path, sandbox: str) -> N
     root.models.answer_with([Use("delegate", {"text": "Do it.", "request_id": "one"}), Text("It is under way.")])
     root.done("config", "set", "agents.codex.env", '{ LOOPBACK_KEY = "loopback-only" }')
     root.done("add", "boss", "--role", "supervisor", "--agent", agent_machine.agent.name, "--sandbox", sandbox)
-    agent_machine.accept(root.root)
-    agent_machine.accept(Path(root.status("boss")["worktree_path"]))
     root.done("up", "--detach")
     root.done("start", "--worker", "boss", "--prompt", "Coordinate.")
     wait_until(lambda: len(_tasks(root)) == 2, PATIENCE_SECS)
     assert _tasks(root)[1]["asked_by"] == "boss"
+    assert "You coordinate other coding agents" in json.dumps([request.body for request in root.models.requests])
     assert not subprocess.check_output(
         ["git", "status", "--porcelain", "--ignored"], cwd=root.status("boss")["worktree_path"]
     ), "the tools are wired outside of the worktree"
