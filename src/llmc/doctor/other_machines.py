@@ -7,13 +7,15 @@ from dataclasses import field
 from typing import Any
 
 from llmc.core.display import age
+from llmc.doctor import daemon
 from llmc.doctor.answers import Answer, Found, known
-from llmc.doctor.daemon import TOPIC
 from llmc.doctor.findings import NOTE, Finding
 from llmc.doctor.health import Health, Looking
 from llmc.fleet.known import LOST, OK, read_known
 from llmc.root import Root
 from llmc.values import Value
+
+TOPIC = daemon.TOPIC
 
 
 class SilentMachine(Value):
