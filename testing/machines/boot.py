@@ -155,6 +155,8 @@ def _tidy(plot: Plot) -> None:
     subprocess.run(["nft", "flush", "ruleset"], check=True)
     for place in (plot.home, "/tmp"):
         for entry in Path(place).iterdir():
+            if Path(plot.place).is_relative_to(entry):
+                continue  # what is shared is mounted there
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
             else:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from testing.commands import Said
 from testing.machines.plan import HUB
 from testing.machines.three import SYSTEM_PATH, Machines, NoMachinesError
 from testing.waiting import wait_until
@@ -50,7 +49,14 @@ install -o munge -g munge -m 400 "$1/munge.key" /run/munge/key
 exec runuser -u munge -- munged --force --key-file=/run/munge/key --socket=/run/munge/munge.socket.2 \\
     --pid-file=/run/munge/pid --log-file=/run/munge/log --seed-file=/run/munge/seed
 """
-Run = Callable[..., Said]
+CONTROLLER = "rm -rf /run/slurm-state && mkdir /run/slurm-state && slurmctld -i -f {} -L /run/slurmctld.log"
+NODE = "rm -rf /run/slurmd && mkdir /run/slurmd && slurmd -f {} -L /run/slurmd.log -N {}"
+END = """\
+pids=$(cat /run/slurmctld.pid /run/munge/pid)
+kill $pids
+for pid in $pids; do while kill -0 $pid; do sleep 0.02; done; done
+"""
+"""Whoever starts the next one finds its port free."""
 
 
 @contextmanager
@@ -62,15 +68,19 @@ def slurm_on(machines: Machines) -> Iterator[Path]:
     conf = _write(machines)
     shared = str(conf.parent)
     machines.run("sh", "-c", MUNGE, "munge", shared)
-    machines.run("sh", "-c", f"mkdir -p /run/slurm-state && slurmctld -i -f {conf} -L /run/slurmctld.log")
+    machines.run("sh", "-c", CONTROLLER.format(conf))
     try:
         for machine in machines.machines.values():
             machine.run("sh", "-c", MUNGE, "munge", shared)
-            machine.run("sh", "-c", f"mkdir -p /run/slurmd && slurmd -f {conf} -L /run/slurmd.log -N {machine.name}")
+            machine.run(
+                "sh",
+                "-c",
+                f"rm -rf /run/slurmd && mkdir /run/slurmd && slurmd -f {conf} -L /run/slurmd.log -N {machine.name}",
+            )
         wait_until(lambda: _all_idle(machines, conf), PATIENCE_SECS)
         yield conf
     finally:
-        machines.run("sh", "-c", "kill $(cat /run/slurmctld.pid /run/munge/pid)", check=False)
+        machines.run("sh", "-c", END, check=False)
 
 
 def _write(machines: Machines) -> Path:

@@ -59,6 +59,10 @@ class Machine:
 
     # --- on and off ---------------------------------------------------------------------------------
 
+    @property
+    def is_on(self) -> bool:
+        return self._life is not None
+
     def boot(self) -> None:
         """With the disk as it was left."""
         assert self._life is None, f"{self.name} runs"
@@ -83,7 +87,7 @@ class Machine:
         if self._life is None:
             self.boot()
         self.move_clock(None)
-        errand = begin(self._socket, {"tidy": True}, self.bed.nowhere, PATIENCE_SECS)
+        errand = begin(self.socket, {"tidy": True}, self.bed.nowhere, PATIENCE_SECS)
         assert errand.ended(PATIENCE_SECS) == 0, f"{self.name} could not be tidied: {self.bed.log(self.name)}"
 
     # --- its network --------------------------------------------------------------------------------
@@ -108,6 +112,11 @@ class Machine:
         order = {"llmc": list(words), "env": self._environment(env), "cwd": self.home}
         return self._said(order, ("llmc", *words), check, b"")
 
+    def llmc_of_root(self, *words: str, check: bool = True) -> Said:
+        """What somebody types there about the one root that is there."""
+        (root,) = self.seen("").glob("llmc-*/root")
+        return self.llmc("--root", f"{self.home}/{root.relative_to(self.seen(''))}", *words, check=check)
+
     def seen(self, path: str) -> Path:
         """A file in the home there, as this process sees it; also while the machine is off."""
         return self.bed.inside(f"{self.plot.disk}/home/{Path(self.home, path).relative_to(self.home)}")
@@ -130,9 +139,9 @@ class Machine:
 
     def _said(self, order: Mapping[str, object], argv: Sequence[str], check: bool, stdin: bytes) -> Said:
         def kill(pid: int) -> None:
-            begin(self._socket, {**order, "argv": ["kill", "-KILL", str(pid)]}, self.bed.nowhere, PATIENCE_SECS)
+            begin(self.socket, {**order, "argv": ["kill", "-KILL", str(pid)]}, self.bed.nowhere, PATIENCE_SECS)
 
-        done = run_there(self._socket, order, stdin=stdin, timeout=PATIENCE_SECS, kill=kill)
+        done = run_there(self.socket, order, stdin=stdin, timeout=PATIENCE_SECS, kill=kill)
         return self.bed.checked(said_by(done), f"on {self.name}: {' '.join(argv)}", check)
 
     def _environment(self, changes: Changes) -> dict[str, str]:
@@ -140,7 +149,7 @@ class Machine:
         return {name: value for name, value in (usual | dict(changes)).items() if value is not None}
 
     @property
-    def _socket(self) -> str:
+    def socket(self) -> str:
         return f"{self.plot.run}/socket"
 
 
@@ -269,6 +278,8 @@ class Machines:
     def tidy(self) -> None:
         for machine in self.machines.values():
             machine.tidy()
+        for entry in (self.place / "shared").iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
 
 @dataclass(slots=True)

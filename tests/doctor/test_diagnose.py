@@ -57,7 +57,7 @@ def healthy(worker=None, **answers):
     terminal = TerminalFacts("llmc-adam", alive=True)
     space = DiskSpace(5000 * MB, 10**6)
     parts = (
-        ProgramsSeen(Found((2, 39)), Found((3, 3)), frozenset(("git-lfs", "difft", "delta")), fence=Absent()),
+        ProgramsSeen(Found((2, 39)), Found((3, 3)), frozenset(("git-lfs", "difft", "delta")), Absent()),
         RootFilesSeen(Found(Root("/r")), Found({}), Found(()), Found(()), Found(space), directories=Found(("adam",))),
         SettingsSeen(Found(CONFIG), broken_packs=Found(())),
         StateSeen(Found(StateFacts({"adam": adam}, patrol_last_run_unix=NOW - 10)), backup=Found(7200.0)),

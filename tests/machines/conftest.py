@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -20,9 +21,13 @@ def _all_machines() -> Iterator[Machines]:
         with three_machines() as machines:
             yield machines
     except NoMachinesError as why:
-        if REQUIRED:
-            pytest.fail(f"{why} (LLMC_REQUIRE_MACHINES=1)")
-        pytest.skip(str(why))
+        _leave_out(why)
+
+
+def _leave_out(why: NoMachinesError) -> NoReturn:
+    if REQUIRED:
+        pytest.fail(f"{why} (LLMC_REQUIRE_MACHINES=1)")
+    pytest.skip(str(why))
 
 
 @pytest.fixture
@@ -36,10 +41,13 @@ def hub(machines: Machines, tmp_path: Path) -> Iterator[Hub]:
 @pytest.fixture
 def slurm(machines: Machines) -> Iterator[None]:
     """A cluster on the machines, which the hub submits to."""
-    with slurm_on(machines) as settings:
-        machines.more["SLURM_CONF"] = str(settings)
-        yield
-        del machines.more["SLURM_CONF"]
+    try:
+        with slurm_on(machines) as settings:
+            machines.more["SLURM_CONF"] = str(settings)
+            yield
+            del machines.more["SLURM_CONF"]
+    except NoMachinesError as why:
+        _leave_out(why)
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from testing.machines.three import Hub, Machines
 from testing.waiting import wait_until
 
@@ -38,10 +40,12 @@ def test_nothing_of_the_users_goes_over(machines: Machines) -> None:
     settings.write_text(before + GENEROUS.format(place=machines.place))
     agent = machines.run("ssh-agent", "-s").out
     variables = dict(line.split(";")[0].split("=") for line in agent.splitlines() if "=" in line)
+    ran_here = machines.place / "local-command-ran"
     env = {**machines.environment, **variables, "SECRET_TOKEN": "secret", "DISPLAY": ":9"}
     try:
         argv = machines.run(sys.executable, "-c", ASK, str(machines.place / "private")).out.split("\0")
-        plain = machines.run("ssh", "m1", "env", env=env, check=False).out
+        plain = machines.run("ssh", "m1", env=env, check=False).out
+        ran_here.unlink()
         said = machines.run(*argv, env=env).out
     finally:
         settings.write_text(before)
@@ -51,10 +55,11 @@ def test_nothing_of_the_users_goes_over(machines: Machines) -> None:
     assert "not a tty" in said
     for leaked in ("secret", "SSH_AUTH_SOCK", "DISPLAY", ":7777"):
         assert leaked not in said
-    assert not (machines.place / "local-command-ran").exists()
+    assert not ran_here.exists()
     assert not list(machines.place.glob("others-*"))
 
 
+@pytest.mark.failure_case("a socket of a shared connection that nobody serves")
 def test_a_connection_that_was_left_behind_is_replaced(machines: Machines, hub: Hub) -> None:
     hub.run("machine", "add", "m1", "--ssh", "m1")
     (socket,) = (path for path in Path(hub.sockets).glob("llmc-*/*") if path.is_socket())
@@ -71,6 +76,7 @@ def test_a_connection_that_was_left_behind_is_replaced(machines: Machines, hub: 
     wait_until(lambda: hub.run("machine", "check", "m1", check=False).code == 0)
 
 
+@pytest.mark.failure_case("more sessions than sshd allows")
 def test_more_questions_than_one_connection_may_carry(machines: Machines, hub: Hub) -> None:
     """sshd refuses sessions beyond MaxSessions: they get a connection of their own."""
     m1 = machines["m1"]

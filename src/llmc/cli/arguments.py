@@ -25,6 +25,11 @@ def some_text(text: str) -> str:
     return text
 
 
+def some_flags(text: str) -> str:
+    """Flags of another program, in one word."""
+    return some_text(text)
+
+
 def some_name(text: str) -> str:
     return some_text(some_path(text))
 

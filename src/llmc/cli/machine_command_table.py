@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmc.cli.arguments import some_lines, some_name, some_path, some_seconds, some_text, some_tree
+from llmc.cli.arguments import some_flags, some_lines, some_name, some_path, some_seconds, some_text, some_tree
 from llmc.cli.command import WORKER, Command, flag, value, word
 
 MACHINE = value("name", "MACHINE", some_name, "the machine's name")
@@ -18,7 +18,7 @@ MACHINE_COMMANDS = (
         (
             MACHINE,
             value("--ssh", "HOST", some_text, "a host as ssh knows it"),
-            value("--slurm", "FLAGS", some_text, "an allocation of Slurm, by flags of sbatch"),
+            value("--slurm", "FLAGS", some_flags, "an allocation of Slurm, by flags of sbatch"),
             value("--command", "PREFIX", some_text, "any program that runs what is put behind it over there"),
             value("--labels", "A,B", some_text, "what tasks may ask for", action="append", default=[]),
             value("--slots", "N", some_lines, "how many tasks at the same time (default 4)"),
@@ -91,6 +91,7 @@ REMOTE_COMMANDS = (
             value("--tree", "SHA", some_tree, "only this very tree"),
             flag("--changed", text="even if the work has changed since its review"),
             flag("--check", text="run the checks, too"),
+            flag("--unattended", text="nobody has asked for it"),
         ),
         hidden=True,
     ),

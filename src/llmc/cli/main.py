@@ -80,6 +80,8 @@ def _quick_answer(argv: Sequence[str]) -> str | None:
     given, form = words
     root = find_root(given, os.environ, here())
     document = status_document(root)
+    if document["machines"] and not document["daemon"]["running"] and form != "--short":
+        return None  # nobody listens to the machines: they are asked
     _warn_of_settings(root, given)
     if not (given or os.environ.get("LLMC_ROOT")):
         _warn_of_another(root)

@@ -7,7 +7,7 @@ import sys
 from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatter, _SubParsersAction
 
 from llmc import __version__
-from llmc.cli.arguments import goes_on, some_path
+from llmc.cli.arguments import goes_on, some_flags, some_path
 from llmc.cli.command_table import COMMANDS
 from llmc.cli.machine_command_table import REMOTE_COMMANDS
 from llmc.host import terminal_columns
@@ -161,9 +161,12 @@ class CommandParser(Parser):
             if word == "--":
                 return [*flags, *others, word, *words]
             action = self._option_string_actions.get(word.partition("=")[0])
-            is_flag = action is not None or (word.startswith("-") and word != "-" and " " not in word)
+            is_flag = action is not None or (word.startswith("-") and not _is_text(word))
             (flags if is_flag else others).append(word)
             if action is not None and action.nargs is None and "=" not in word and words:
+                if action.type is some_flags:  # argparse would take `--time=30` for an option of ours
+                    flags[-1] += f"={words.pop(0)}"
+                    continue
                 flags.append(words.pop(0))
                 while words and goes_on(action.type, words[0]):
                     flags += [word, words.pop(0)]
@@ -180,6 +183,11 @@ class CommandParser(Parser):
         codes, examples = (_indented(lines) for lines in (("0 done", *command.codes), command.examples))
         self.epilog = f"exit codes:\n{codes}\n\nexample:\n{examples}"
         return super().format_help()
+
+
+def _is_text(word: str) -> bool:
+    """Of one that begins as a flag does: standard input, a sentence, a number."""
+    return word == "-" or " " in word or word[1:].replace(".", "", 1).isdecimal()
 
 
 def make_parser(prog: str = "llmc") -> ArgumentParser:

@@ -260,6 +260,10 @@ def run(app: App, args: Namespace) -> Result:
 
 def _answer(app: App, roots: list[Root], args: Namespace) -> tuple[str, dict[str, Any]]:
     if not args.all:
+        if os.path.exists(roots[0].machines) and not args.short:
+            from llmc.fleet.looking import look_round
+
+            look_round(app.site())
         document = status_document(roots[0])
         return _shown(app, document, args), document
     from llmc.root import with_root

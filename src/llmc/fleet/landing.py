@@ -19,9 +19,8 @@ from llmc.core.tasks.ending import TaskEnd
 from llmc.core.tasks.task import Standing
 from llmc.errors import LlmcError
 from llmc.fleet.branches import send_branch
-from llmc.fleet.calls import Calls, UnknownOutcomeError
+from llmc.fleet.calls import Calls
 from llmc.fleet.known import read_known
-from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine
 from llmc.fleet.shapes import TEXT, TEXTS
 from llmc.fleet.transport import fetch, forget_pushed, machine_ref
@@ -86,6 +85,7 @@ def _try_to_land(
     tip = same_or_fetched(git, repo.source, root, repo.branch)
     send_branch(site, machine, tip)
     offer = offer_of(site, calls, machine, worker, tip, wanted)
+    reached(Moment.ACCEPT_DECIDED)
     made = _commit(site, machine, worker, tip, offer, accepted)
     if machine.options.checks == "hub":
         _check(site, worker, made)
@@ -103,6 +103,7 @@ def offer_of(site: Site, calls: Calls, machine: Machine, worker: str, tip: str, 
     words += ["--message", wanted.message] if wanted.message is not None else []
     words += ["--tree", wanted.tree] if wanted.tree is not None else []
     words += ["--changed"] if wanted.changed else []
+    words += ["--unattended"] if wanted.unattended else []
     words += ["--check"] if machine.options.checks == "machine" else []
     answer = calls.do(machine.name, *words, repeatable=True)
     if answer.code != 0 and answer.shaped({"at": ""})["at"]:  # somebody over there has moved the branch, which is ours
@@ -234,7 +235,7 @@ def _told_or_why(site: Site, calls: Calls, machine: Machine, landing: LandingThe
         send_branch(site, machine, fetch_source(site.git, repo.source, site.root.path, repo.branch))
         request = f"landed.{landing.sha}.{landing.worker}"
         answer = calls.do(machine.name, *words, request=request, repeatable=True)
-    except (UnreachableError, UnknownOutcomeError) as silent:
+    except LlmcError as silent:  # git has one word for every machine that it cannot talk to
         return [f"{machine.name} does not know yet that it has landed ({silent.what}); it is told when it answers"]
     LandingsThere(site.ledger.tasks.database).remove(landing)
     if answer.code:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from llmc.care.giving import NotGivenError, prompt_of
-from llmc.core.tasks.changes import TaskChange
+from llmc.core.tasks.changes import TaskChange, new_task
 from llmc.core.tasks.ending import TaskEnd
 from llmc.core.tasks.task import Failure, Standing, Task
 from llmc.errors import IllegalEventError
@@ -30,12 +30,28 @@ def place(site: Site, calls: Calls, task_id: str, worker: str, machine: Machine)
     Raises UnreachableError or UnknownOutcomeError when nobody knows: then it stays set apart for that worker.
     """
     task = site.ledger.tasks.task(task_id)
-    request = f"{task.id}.{task.attempts + 1}.{uuid4().hex[:12]}"
+    request = _request(task.id, task.attempts + 1)
     placed = site.ledger.tasks.place(task.id, worker, machine.name, request, site.now())
     task = site.ledger.tasks.task(task.id)
     if not placed and (task.given_to, task.given_on) != (worker, machine.name):
         raise IllegalEventError(f"{task.id} does not wait for a worker any more", f"`llmc task show {task.id}`")
     return go_on_placing(site, calls, task, machine)  # whoever was quicker has asked under the same name
+
+
+def place_new(site: Site, calls: Calls, text: str, worker: str, machine: Machine) -> tuple[Task, MachineAnswer]:
+    """A task that only this worker is for. It is set apart from its first moment: the queue would give it out, too.
+
+    Raises NotGivenError when the machine has refused it: then it is cancelled.
+    """
+
+    def made(number: int) -> list[Task]:
+        request = _request(f"t{number}", 1)
+        return [
+            new_task(text, site.now(), worker=worker, given_to=worker, given_on=machine.name, request=request),
+        ]
+
+    (task,) = site.ledger.add_tasks(made, site.now())
+    return task, go_on_placing(site, calls, task, machine, again=False)
 
 
 def place_by_name(site: Site, task_id: str, name: str) -> None:
@@ -53,14 +69,24 @@ def place_by_name(site: Site, task_id: str, name: str) -> None:
         return
 
 
-def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine) -> MachineAnswer:
-    """What the machine says of the attempt, whether it hears of it for the first time or not."""
+def _request(task_id: str, attempt: int) -> str:
+    return f"{task_id}.{attempt}.{uuid4().hex[:12]}"
+
+
+def go_on_placing(site: Site, calls: Calls, task: Task, machine: Machine, *, again: bool = True) -> MachineAnswer:
+    """What the machine says of the attempt, whether it hears of it for the first time or not.
+
+    `again`: what it refuses waits for another attempt.
+    """
     send_branch(site, machine)
     words = ("start", "--worker", task.given_to, "--request", task.request, "--json", "-")
     answer = calls.do(machine.name, *words, stdin=prompt_of(task), request=task.request, repeatable=True)
     if answer.data is None and answer.code != 0:
         what, hint = complaint_in(answer.err)
-        site.ledger.tasks.unplace(task.id, task.request, what, site.now())
+        if again:
+            site.ledger.tasks.unplace(task.id, task.request, what, site.now())
+        else:
+            site.ledger.tasks.ended(task.id, task.given_to, TaskEnd(Standing.CANCELLED, what), site.now())
         raise NotGivenError(what, hint)
     site.ledger.tasks.began_there(task, _attempt(task), site.now())
     return answer

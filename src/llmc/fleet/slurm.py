@@ -42,6 +42,15 @@ _SHARED = (
     "wekafs",
 )
 RUNS = ("RUNNING", "SUSPENDED")
+NEVER = (
+    "BadConstraints",
+    "PartitionConfig",
+    "PartitionNodeLimit",
+    "PartitionTimeLimit",
+    "InvalidAccount",
+    "InvalidQOS",
+)
+"""Why a job waits that no waiting helps."""
 WAITS = ("PENDING", "CONFIGURING", "REQUEUED")
 _GONE = ("nvalid job id", "already completing or completed", "Expired or invalid job", "has been cancelled", "REVOKED")
 
@@ -139,6 +148,10 @@ def wait_until_it_runs(site: Site, job: str, say: Callable[[str], None]) -> None
         now = look_at(site, job)
         if now.state == "RUNNING":
             return
+        if now.why in NEVER:
+            raise LlmcError(
+                f"the cluster has no room for such an allocation, ever: {now.why}", "ask for less with --slurm"
+            )
         if now.state not in WAITS:
             why = f"{now.state.lower()}, {now.why}" if now.why not in ("", "None") else now.state.lower()
             raise LlmcError(f"the allocation ended before it began: {why}", "`sacct` may say more")

@@ -7,8 +7,6 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import forget_drafts, task_text
-from llmc.core.tasks.changes import new_task
-from llmc.errors import LlmcError
 from llmc.fleet.known import machine_of
 from llmc.fleet.registry import has_machines
 from llmc.fleet.shapes import OneOf
@@ -57,21 +55,13 @@ def _free_elsewhere(site: Site) -> PlaceElsewhere | None:
 def start_elsewhere(app: App, site: Site, args: Namespace, there: PlaceElsewhere) -> Result:
     """A task of this root, at once at a worker of another machine."""
     from llmc.fleet.calls import Calls
-    from llmc.fleet.placing import place
+    from llmc.fleet.placing import place_new
     from llmc.fleet.registry import machine_named
 
     machine = machine_named(site.root, site.config, there.machine)
     text = task_text(app.environ, site.root.inside("templates"), args, args.prompt, args.prompt_file)
-    (task,) = site.ledger.add_tasks(lambda first: [new_task(text, site.now(), worker=there.worker)], site.now())
     with Calls(site) as calls:
-        try:
-            answer = place(site, calls, task.id, there.worker, machine)
-        except LlmcError:
-            if not site.ledger.tasks.task(task.id).given_to:  # nobody has it, and nobody shall get it later
-                from llmc.core.tasks.changes import cancel
-
-                site.ledger.change_tasks([task.id], cancel, site.now())
-            raise
+        task, answer = place_new(site, calls, text, there.worker, machine)
         forget_drafts()
         data = {**answer.shaped(RECEIPT), "task": task.id, "machine": there.machine}
         text = f"{there.worker}: {data['outcome']}, task {task.id}, on {there.machine}"
