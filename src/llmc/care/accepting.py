@@ -13,6 +13,7 @@ from llmc.errors import LlmcError
 from llmc.model import Worker
 from llmc.perform.steps import decide_and_run
 from llmc.site import Site
+from llmc.store.machine_file import require_no_hub
 from llmc.values import Value
 
 
@@ -26,6 +27,7 @@ class Accepted(Value):
 
 def accept_work(site: Site, name: str, wanted: MergeWork) -> Accepted:
     """Raises what refused it; then nothing has landed."""
+    require_no_hub(site.root, "work lands there")
     with acting_for(site, name) as worker:
         tip = newest_tip(site)
         left_out = left_out_of(site, worker)

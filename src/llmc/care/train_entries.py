@@ -14,6 +14,7 @@ from llmc.host.locks import is_held
 from llmc.model import Work, Worker
 from llmc.perform.accept import NotMergedError, plan_for
 from llmc.site import Site
+from llmc.store.machine_file import read_membership, require_no_hub
 from llmc.store.snapshot import read_radar
 
 BUSY = "somebody acts for it right now"
@@ -29,6 +30,7 @@ def entry_for(
 ) -> TrainEntry:
     """Raises what accept would refuse it for now. It lands as it was reviewed, else as it is now, or not at all:
     whatever becomes of the work meanwhile, and who looks at that, nobody has accepted."""
+    require_no_hub(site.root, "work lands there")
     if name not in site.ledger.load().workers and name in elsewhere.workers():
         return elsewhere.entry(name, wanted, ordered=ordered)
     with acting_for(site, name, looks_only=True) as worker:
@@ -52,6 +54,8 @@ def forecast(site: Site) -> set[frozenset[str]]:
 
 def unattended(site: Site, elsewhere: WorkersElsewhere = NOBODY_ELSEWHERE) -> Iterator[TrainEntry | tuple[str, str]]:
     """Work that may land by itself; or the name of the worker, and why its work waits for a person."""
+    if read_membership(site.root) is not None:
+        return  # its hub does that
     for name, worker in {**elsewhere.workers(), **site.ledger.load().workers}.items():
         waits = worker.work is Work.NEEDS_REVIEW and _may_land(site, worker)
         if waits and not site.ledger.tasks.train.has(name):

@@ -71,6 +71,8 @@ class _Remote:
         while self._look.get_map() and 0 in self._look.get_map():
             for key, _ in self._look.select(max(0.0, self._said_at + EVERY_SECS - time.monotonic())):
                 key.data()
+            if not os.path.exists(self._root.config_file):
+                break  # it was wiped: whoever connects anew is told so
             if time.monotonic() - self._said_at >= EVERY_SECS:
                 self._say({"alive": True, "ending": is_ending(self._root), "load": os.getloadavg()[0]})
         for child in self._followers:

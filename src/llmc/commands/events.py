@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import time
 from argparse import Namespace
+from collections.abc import Iterator
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
 from llmc.core.display import one_line
+from llmc.fleet.known import read_known
+from llmc.fleet.registry import has_machines
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
 from llmc.store.json_values import json_object
 
 WAIT_SECS = 2.0
+_TEXTS = ("worker", "kind", "signal", "work_before", "work_after", "session_before", "session_after", "detail")
+_EVENT = {"at_unix": 0.0, "id": 0, **dict.fromkeys(_TEXTS, "")}
 
 
 def run(app: App, args: Namespace) -> Result:
@@ -24,8 +29,23 @@ def run(app: App, args: Namespace) -> Result:
     found = site.ledger.events.recent(args.worker, limit=args.lines)
     if args.follow:
         _follow(app, site, args, found)
-    text = "\n".join(_line(event) for event in found) or "nothing has happened yet"
-    return Result(text, [json_object(event) for event in found])
+    told: list[tuple[LoggedEvent, object]] = [(event, json_object(event)) for event in found]
+    if args.worker is None and has_machines(site.root):
+        told = sorted([*told, *_elsewhere(site, args.lines)], key=lambda each: each[0].at_unix)[-args.lines :]
+    text = "\n".join(_line(event) for event, _ in told) or "nothing has happened yet"
+    return Result(text, [data for _, data in told])
+
+
+def _elsewhere(site: Site, lines: int) -> Iterator[tuple[LoggedEvent, object]]:
+    """Of machines that answer, moved to the clock here."""
+    from llmc.fleet.looking import ask_all
+
+    ahead = {each["name"]: float(each.get("ahead_secs") or 0.0) for each in read_known(site.root)}
+    for name, answer in ask_all(site, "events", "-n", str(lines), "--json").items():
+        for said in answer.shaped([_EVENT]):
+            at = said.pop("at_unix") - ahead.get(name, 0.0)
+            event = LoggedEvent(at, **said)
+            yield event, {**json_object(event), "machine": name}
 
 
 def _refuse_never_heard_of(site: Site, name: str) -> None:

@@ -7,6 +7,7 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.commands.shared.machine_words import bring_up_there, machine_data
 from llmc.commands.shared.result import Result
+from llmc.errors import LlmcError
 from llmc.fleet.joining import join, probe
 from llmc.fleet.registry import machine_named
 
@@ -21,7 +22,12 @@ def run(app: App, args: Namespace) -> Result:
     found = probe(site, machine.reach, machine.member.program)
     problems, notes = found.problems(), list[str]()
     if not problems and not machine.member.lost:
-        join(site, machine)  # the settings may have changed here since
+        try:
+            join(site, machine)  # the settings may have changed here since
+        except LlmcError as refused:
+            if "no LLMC root" in refused.what:
+                refused.hint = f"was it wiped? `llmc machine lost {args.name}`, then `llmc machine add {args.name} ...`"
+            raise
         notes = bring_up_there(app, site, machine)
     lines = [f"{args.name}: {each}" for each in problems] or [
         f"{args.name} answers over {machine.reach.words}: {found.git}, {found.tmux}, llmc {found.version}"

@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip
+from llmc.commands.shared.elsewhere import PlaceElsewhere, place_elsewhere
 from llmc.commands.shared.result import Result
 from llmc.core.landing.commit_message import first_line
 from llmc.core.lifecycle.effects import MergeWork
@@ -15,6 +16,7 @@ from llmc.git.publishing import Forge, branch_of, forge_of, push, remotes
 from llmc.model import Worker
 from llmc.perform.accept import NotMergedError, commit_of_work
 from llmc.site import Site
+from llmc.store.machine_file import require_no_hub
 from llmc.values import Value
 
 OPEN_SECS = 120.0
@@ -23,12 +25,17 @@ KIND = "pr"
 
 def run(app: App, args: Namespace) -> Result:
     site = app.site()
+    require_no_hub(site.root, "pull requests are opened there")
     remote = _remote(site, args.remote)
-    with acting_for(site, args.worker) as worker:
-        tip = newest_tip(site)
-        made, message = _commit(site, worker, tip, MergeWork(args.message, args.changed))
-        branch = _push(site, worker, remote, made)
-        site.ledger.note(worker.name, site.now(), KIND, f"{branch} at {made[:12]} pushed to {remote}")
+    there, wanted = place_elsewhere(site, args.worker), MergeWork(args.message, args.changed)
+    if there is not None:
+        made, message = _commit_there(site, there, wanted)
+        branch = _push(site, there.worker, remote, made)
+    else:
+        with acting_for(site, args.worker) as worker:
+            made, message = _commit(site, worker, newest_tip(site), wanted)
+            branch = _push(site, worker.name, remote, made)
+            site.ledger.note(worker.name, site.now(), KIND, f"{branch} at {made[:12]} pushed to {remote}")
     title, _, body = message.partition("\n")
     opened = _open(site, remote, branch, title, body.strip())
     data = {"worker": args.worker, "branch": branch, "remote": remote, "commit": made, "url": opened.url}
@@ -49,13 +56,28 @@ def _commit(site: Site, worker: Worker, tip: str, wanted: MergeWork) -> tuple[st
     try:
         return commit_of_work(site, worker, tip, wanted)
     except NotMergedError as refused:
-        what = refused.what.replace("accept needs", "a pull request needs").replace("was merged", "was pushed")
-        raise LlmcError(what, refused.hint.replace("`llmc accept ", "`llmc pr ")) from None
+        raise _not_pushed(refused) from None
 
 
-def _push(site: Site, worker: Worker, remote: str, made: str) -> str:
+def _commit_there(site: Site, there: PlaceElsewhere, wanted: MergeWork) -> tuple[str, str]:
+    from llmc.fleet.calls import Calls
+    from llmc.fleet.landing import commit_there
+
+    try:
+        with Calls(site) as calls:
+            return commit_there(site, calls, calls.machine(there.machine), there.worker, wanted)
+    except NotMergedError as refused:
+        raise _not_pushed(refused) from None
+
+
+def _not_pushed(refused: NotMergedError) -> LlmcError:
+    what = refused.what.replace("accept needs", "a pull request needs").replace("was merged", "was pushed")
+    return LlmcError(what, refused.hint.replace("`llmc accept ", "`llmc pr "))
+
+
+def _push(site: Site, worker: str, remote: str, made: str) -> str:
     """A branch of that name with other commits is somebody's: the next name is taken then."""
-    source, name = site.config.repo.source, f"llmc/{worker.name}"
+    source, name = site.config.repo.source, f"llmc/{worker}"
     bring_objects(site.git, source, site.root.path, made, made)
     site.progress(f"pushing to {remote}")
     number = 1
@@ -63,7 +85,7 @@ def _push(site: Site, worker: Worker, remote: str, made: str) -> str:
         if _same(site, there, made):
             return name  # it was pushed before, and only the request may be missing
         number += 1
-        name = f"llmc/{worker.name}-{number}"
+        name = f"llmc/{worker}-{number}"
     push(site.git, source, remote, made, name)
     return name
 

@@ -10,7 +10,6 @@ from llmc.care.landing_notes import left_out_of
 from llmc.commands.shared.result import Result
 from llmc.core.landing.plan import InReview, MakeCommit
 from llmc.core.lifecycle.effects import MergeWork
-from llmc.errors import LlmcError
 from llmc.model import Worker
 from llmc.perform.accept import NotMergedError, commit_of_work, plan_for
 from llmc.perform.checks import ValidationFailedError, check_commit, failure_words, note_checked
@@ -23,7 +22,7 @@ def run(app: App, args: Namespace) -> Result:
     with acting_for(site, args.worker) as worker:
         tip = newest_tip(site)
         if tip != args.tip:
-            raise LlmcError(f"the branch is at {tip[:12]} here, and at {args.tip[:12]} at the hub", "try again")
+            return Result(f"the branch is at {tip[:12]} here, and at {args.tip[:12]} at the hub", {"at": tip}, 1)
         plan = plan_for(site, worker, tip, wanted)
         if plan.obstacle is not None:
             raise NotMergedError(plan.obstacle.what, plan.obstacle.hint)

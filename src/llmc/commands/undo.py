@@ -25,6 +25,7 @@ from llmc.host.faults import Moment, reached
 from llmc.observe.branches import upstream_tip, work_ahead
 from llmc.perform.worktrees import make_it_ours
 from llmc.site import Site
+from llmc.store.machine_file import require_no_hub
 
 BEGUN, DONE = "undo begun", "undo"
 """In the log of events, with the backup that it is about."""
@@ -89,6 +90,7 @@ def _take_back(app: App, site: Site, args: Namespace) -> Result:
 
     if args.worker is not None or args.backup is not None:
         raise InvalidUsageError("a landing is taken back by its task alone", "`llmc undo --landing TASK`")
+    require_no_hub(site.root, "what has landed is taken back there")
     task = site.ledger.tasks.task(args.landing)
     question = f"Take the work of {task.id} ({task.title}) out of {site.config.repo.branch} by a commit on top?"
     if app.console.is_terminal and not app.console.confirm(question):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
+from llmc.core.display import counted
+from llmc.core.notice import plain_notice
 from llmc.errors import LlmcError
 from llmc.fleet.branches import send_branch
 from llmc.fleet.calls import Calls
@@ -23,7 +24,9 @@ from llmc.fleet.returning import call_for_person, fetch_work, take_back, take_us
 from llmc.fleet.shapes import number, shaped_board
 from llmc.fleet.wire import answer_in
 from llmc.fleet.words import complaint_in
+from llmc.perform.notices import call
 from llmc.site import Site
+from llmc.store.event_log import LoggedEvent
 
 FIRST_PAUSE_SECS = 0.5
 LONGEST_PAUSE_SECS = 15.0
@@ -46,6 +49,8 @@ class Attendant:
         self._tried = threading.Event()
         """Whether it can be reached is known, one way or the other."""
         self._link: MachineLink | None = None
+        self._machine: Machine | None = None
+        """As it was when it greeted, or when it was taken back."""
         self._why = UnreachableError(f"{name} was not reached yet", "try again in a moment")
         self._document: dict[str, Any] = {}
         self._fetched: object = None
@@ -85,7 +90,8 @@ class Attendant:
         while not self._leaving.is_set():
             try:
                 machine = machine_named(self._site().root, self._site().config, self._name)
-                link = MachineLink(machine, partial(self._heard, machine), self._news.set)
+                self._machine = machine
+                link = MachineLink(machine, self._heard, self._news.set)
             except LlmcError as silent:
                 self._note_silent(silent)
                 self._leaving.wait(pause)
@@ -113,13 +119,22 @@ class Attendant:
             self._complain(self._name, gone.what)
             return
         state = LOST if machine.member.lost else getattr(silent, "state", UNREACHABLE)
-        note_silent(self._site().root, machine, silent.what, state, heard_unix)
+        was_heard = note_silent(self._site().root, machine, silent.what, state, heard_unix)
+        if was_heard and state != LOST:
+            self._tell(f"{self._name} does not answer: {silent.what}; `llmc machine check {self._name}`")
         if isinstance(silent, WrongMachineError):
             self._complain(self._name, f"{silent.what}; {silent.hint}")
 
-    def _heard(self, machine: Machine, said: dict[str, Any]) -> None:
+    def _tell(self, words: str) -> None:
+        """The person, and the log."""
+        site = self._site()
+        site.ledger.write(LoggedEvent(site.now(), "", "machine", detail=words))
+        call(site, plain_notice(self._name, "machine", words))
+
+    def _heard(self, said: dict[str, Any]) -> None:
         """In the thread that reads. Of what is said again and again, only what is new is written down."""
-        if machine.member.lost:
+        machine = self._machine
+        if machine is None or machine.member.lost:
             return
         load, now = number(said.get("load")), time.monotonic()
         noted, at = self._load
@@ -133,9 +148,10 @@ class Attendant:
 
     def _attend(self, machine: Machine, link: MachineLink) -> None:
         if machine.member.lost or link.greeting.epoch < machine.member.epoch:
-            take_back(self._site(), machine, link)
-            self._complain(self._name, f"{self._name} is back: what its agents had made is kept, `llmc undo --list`")
-            machine = machine_named(self._site().root, self._site().config, self._name)
+            kept = take_back(self._site(), machine, link)
+            words = f"is back, and its agents were stopped: {counted(len(kept), 'new backup')} here; `llmc undo --list`"
+            self._tell(f"{self._name} {words}")
+            machine = self._machine = machine_named(self._site().root, self._site().config, self._name)
         self._link = link
         before = note_heard(self._site().root, machine, {}).get("document")
         self._document = shaped_board(before) if before else {}

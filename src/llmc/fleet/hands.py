@@ -8,7 +8,7 @@ from typing import Any
 from llmc.core.lifecycle.effects import RebaseWork, to_step
 from llmc.core.lifecycle.signal_words import reason
 from llmc.core.tasks.queue import Hand
-from llmc.fleet.known import OK, read_known, workers_told
+from llmc.fleet.known import LOST, OK, read_known, workers_told
 from llmc.model import Evidence, Reviewed, Work, Worker
 from llmc.root import Root
 
@@ -38,7 +38,7 @@ def holders_elsewhere(root: Root) -> dict[str, Worker]:
     """The workers of machines that have tasks of this root, by the task's id, as far as a task's state needs them."""
     if not os.path.exists(root.machines):
         return {}
-    told = workers_told(read_known(root), set(), 0.0, heeded=True)
+    told = workers_told([each for each in read_known(root) if each.get("state") != LOST], set(), 0.0, heeded=True)
     return {each["task"]: _worker(each) for each in told if each["task"]}
 
 

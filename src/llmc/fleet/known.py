@@ -34,12 +34,18 @@ def machines_told(known: list[dict[str, Any]], now: float, *, heeded: bool) -> l
     return [
         {
             **{key: each.get(key) for key in ("name", "reach", "labels", "slots", "state", "load")},
-            "why": each.get("why") or None,
+            "why": each.get("why") or _idle_daemon(each),
             "age_secs": _age(each, now, heeded=heeded),
             "workers": [worker["name"] for worker in (each.get("document") or {}).get("workers", ())],
         }
         for each in known
     ]
+
+
+def _idle_daemon(each: dict[str, Any]) -> str | None:
+    daemon = (each.get("document") or {}).get("daemon")
+    is_down = each.get("state") == OK and daemon and not daemon["running"]
+    return f"its daemon does not run: `llmc machine check {each['name']}` starts it" if is_down else None
 
 
 def _age(each: dict[str, Any], now: float, *, heeded: bool) -> float | None:

@@ -23,7 +23,7 @@ from llmc.fleet.calls import Calls
 from llmc.fleet.known import read_known
 from llmc.fleet.registry import Machine
 from llmc.fleet.shapes import TEXT, TEXTS
-from llmc.fleet.transport import fetch, machine_ref
+from llmc.fleet.transport import fetch, forget_pushed, machine_ref
 from llmc.fleet.words import complaint_in
 from llmc.git.clone import fetch_source, note_moved, same_or_fetched
 from llmc.git.history import is_on_branch, own_commits
@@ -60,6 +60,15 @@ def accept_there(
     return _accepted(site, machine, landing, after, notes)
 
 
+def commit_there(site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork) -> tuple[str, str]:
+    """What accepting would put onto the branch, with its message. It is made here, and lands nowhere."""
+    repo = site.config.repo
+    tip = same_or_fetched(site.git, repo.source, site.root.path, repo.branch)
+    send_branch(site, machine, tip)
+    offer = offer_of(site, calls, machine, worker, tip, wanted)
+    return _commit(site, machine, worker, tip, offer, ""), offer["message"]
+
+
 def _landed(
     site: Site, calls: Calls, machine: Machine, worker: str, wanted: MergeWork, accepted: str
 ) -> tuple[LandingThere, dict[str, Any]]:
@@ -75,7 +84,7 @@ def _try_to_land(
     git, root, repo = site.git, site.root.path, site.config.repo
     tip = same_or_fetched(git, repo.source, root, repo.branch)
     send_branch(site, machine, tip)
-    offer = offer_of(calls, machine, worker, tip, wanted)
+    offer = offer_of(site, calls, machine, worker, tip, wanted)
     reached(Moment.ACCEPT_DECIDED)
     made = _commit(site, machine, worker, tip, offer, accepted)
     if machine.options.checks == "hub":
@@ -88,7 +97,7 @@ def _try_to_land(
     return landing, offer
 
 
-def offer_of(calls: Calls, machine: Machine, worker: str, tip: str, wanted: MergeWork) -> dict[str, Any]:
+def offer_of(site: Site, calls: Calls, machine: Machine, worker: str, tip: str, wanted: MergeWork) -> dict[str, Any]:
     """What the machine says would land. Raises what would refuse it."""
     words = ["remote-propose", worker, "--tip", tip, "--json"]
     words += ["--message", wanted.message] if wanted.message is not None else []
@@ -96,6 +105,10 @@ def offer_of(calls: Calls, machine: Machine, worker: str, tip: str, wanted: Merg
     words += ["--changed"] if wanted.changed else []
     words += ["--check"] if machine.options.checks == "machine" else []
     answer = calls.do(machine.name, *words, repeatable=True)
+    if answer.code != 0 and answer.shaped({"at": ""})["at"]:  # somebody over there has moved the branch, which is ours
+        forget_pushed(site.git, machine, site.root.path, site.config.repo.branch)
+        send_branch(site, machine, tip)
+        answer = calls.do(machine.name, *words, repeatable=True)
     if answer.code != 0:
         raise NotMergedError(*complaint_in(answer.err))
     offer: dict[str, Any] = answer.shaped(_OFFER)

@@ -140,7 +140,8 @@ class MachineLink:
         self._program.exit_code(0.2)
         complaint = self._program.complaint
         said, state = complaint.splitlines(), self.machine.reach.state_after(complaint)
-        why = self._wrong or (one_line(said[-1], LONGEST_WHY) if said else otherwise)
+        told = [line.removeprefix("error: ") for line in said if line.startswith("error: ")] or said
+        why = self._wrong or (one_line(told[-1], LONGEST_WHY) if told else otherwise)
         name = self.machine.name
         hint = f"`llmc machine check {name}` looks closer"
         return UnreachableError(f"{name} cannot be reached: {why}", hint, was_sent=was_sent, state=state)

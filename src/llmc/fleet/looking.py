@@ -9,6 +9,7 @@ from threading import Semaphore, Thread
 from llmc.errors import LlmcError
 from llmc.fleet.calls import Calls
 from llmc.fleet.registry import read_fleet
+from llmc.fleet.wire import MachineAnswer, answer_in
 from llmc.site import Site
 from llmc.store.snapshot import read_daemon_pid
 
@@ -18,19 +19,25 @@ WITHIN_SECS = 5.0
 
 def look_round(site: Site) -> None:
     """What is heard is kept; who does not answer in time stays as it was known."""
-    if read_daemon_pid(site.root.daemon_lock) is not None:
-        return
+    if read_daemon_pid(site.root.daemon_lock) is None:
+        ask_all(site, "--version")
+
+
+def ask_all(site: Site, *words: str) -> dict[str, MachineAnswer]:
+    """A command that only looks, on all machines at once. Without those that do not answer in time."""
     turns, until = Semaphore(AT_ONCE), time.monotonic() + WITHIN_SECS
+    answers: dict[str, MachineAnswer] = {}
+
+    def ask(name: str) -> None:
+        with turns, suppress(LlmcError):
+            within = until - time.monotonic()
+            with Calls(site, within) as calls:
+                answers[name] = answer_in(calls.ask(name, {"op": "run", "words": words}, within))
+
     names = [name for name, member in read_fleet(site.root).members.items() if not member.lost]
-    looks = [Thread(target=_look_at, args=(site, name, turns, until), daemon=True) for name in names]
-    for look in looks:
-        look.start()
-    for look in looks:
-        look.join(max(0.0, until - time.monotonic()) + 1.0)
-
-
-def _look_at(site: Site, name: str, turns: Semaphore, until: float) -> None:
-    with turns:
-        within = until - time.monotonic()
-        with suppress(LlmcError), Calls(site, within) as calls:
-            calls.ask(name, {"op": "run", "words": ["--version"]}, within)
+    asking = [Thread(target=ask, args=(name,), daemon=True) for name in names]
+    for each in asking:
+        each.start()
+    for each in asking:
+        each.join(max(0.0, until - time.monotonic()) + 1.0)
+    return dict(answers)

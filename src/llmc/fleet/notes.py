@@ -31,13 +31,14 @@ def note_heard(root: Root, machine: Machine, said: dict[str, Any]) -> dict[str, 
 
 def note_silent(
     root: Root, machine: Machine, why: str, state: str = UNREACHABLE, heard_unix: float | None = None
-) -> None:
+) -> bool:
     """It cannot be reached: what was known stays, and grows old. `heard_unix`: when it said its last word, if not
-    since what is known of it was noted."""
+    since what is known of it was noted. Whether it did answer before."""
     before = _told(root, machine)
     known = {**before, "state": state, "why": why, **({"heard_unix": heard_unix} if heard_unix is not None else {})}
     if known != before:
         _write(root, machine.name, known)
+    return before.get("state") == OK
 
 
 def forget_machine(root: Root, name: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from llmc.care.giving import NotGivenError, prompt_of
-from llmc.core.tasks.changes import edit, new_task
+from llmc.core.tasks.changes import TaskChange, new_task
 from llmc.core.tasks.ending import TaskEnd
 from llmc.core.tasks.task import Failure, Standing, Task
 from llmc.errors import IllegalEventError
@@ -31,9 +31,11 @@ def place(site: Site, calls: Calls, task_id: str, worker: str, machine: Machine)
     """
     task = site.ledger.tasks.task(task_id)
     request = _request(task.id, task.attempts + 1)
-    if not site.ledger.tasks.place(task.id, worker, machine.name, request, site.now()):
+    placed = site.ledger.tasks.place(task.id, worker, machine.name, request, site.now())
+    task = site.ledger.tasks.task(task.id)
+    if not placed and (task.given_to, task.given_on) != (worker, machine.name):
         raise IllegalEventError(f"{task.id} does not wait for a worker any more", f"`llmc task show {task.id}`")
-    return go_on_placing(site, calls, site.ledger.tasks.task(task.id), machine)
+    return go_on_placing(site, calls, task, machine)  # whoever was quicker has asked under the same name
 
 
 def place_new(site: Site, calls: Calls, text: str, worker: str, machine: Machine) -> tuple[Task, MachineAnswer]:
@@ -139,10 +141,12 @@ def landings_of(site: Site, machine: str) -> list[Any]:
 
 
 def free_tasks(site: Site, machine: str) -> list[str]:
-    """The machine is given up: what its workers had waits for anybody. The next attempt has another name."""
-    freed = site.ledger.tasks.placed_on(machine)
-    for task in freed:
-        site.ledger.tasks.unplace(task.id, task.request, f"{machine} was given up as lost", site.now())
-    ids = [task.id for task in freed]
-    site.ledger.change_tasks(ids, lambda view: edit(view, {"worker": ""}), site.now())
-    return ids
+    """The machine is given up: what its workers had waits again, for anybody who may. The next attempt has another
+    name."""
+    freed = [task.id for task in site.ledger.tasks.placed_on(machine)]
+    why = f"{machine} was given up as lost"
+    if freed:
+        site.ledger.change_tasks(freed, lambda view: TaskChange("freed", why, {"worker": ""}), site.now())
+    for task in site.ledger.tasks.named(freed).values():
+        site.ledger.tasks.unplace(task.id, task.request, why, site.now())
+    return freed

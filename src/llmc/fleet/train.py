@@ -51,7 +51,7 @@ class TrainElsewhere:
         tip = newest_tip(site)
         send_branch(site, machine, tip)
         with Calls(site) as calls:
-            offer = offer_of(calls, machine, name, tip, wanted)
+            offer = offer_of(site, calls, machine, name, tip, wanted)
         fetch_head(site, machine, name, offer["head"])
         ref = machine_ref(machine.name, "train", name)
         site.git.run(site.root.path, "update-ref", "--no-deref", ref, offer["head"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from llmc.errors import LlmcError
 from llmc.host.files import disk_errors, write_atomically
 from llmc.root import Root
 from llmc.values import Value
@@ -32,6 +33,13 @@ def read_membership(root: Root) -> Membership | None:
         return Membership(str(found["hub"]), str(found["machine"]), str(found["id"]), int(found["epoch"]))
     except (OSError, ValueError, LookupError, TypeError):
         return None
+
+
+def require_no_hub(root: Root, what: str) -> None:
+    """The branch of a machine is its hub's: what would land there alone would be lost with its next push."""
+    member = read_membership(root)
+    if member is not None:
+        raise LlmcError(f"{root.path} is the machine {member.machine} of a hub: {what}", "type it at the hub")
 
 
 def write_membership(root: Root, member: Membership) -> None:
