@@ -17,6 +17,7 @@ from bench import (
     delivery,
     hops,
     landing,
+    machines,
     observing,
     queue,
     repository,
@@ -50,6 +51,7 @@ ALONE: Mapping[str, Callable[[], list[Table]]] = {
     "watching": watching.measure,
     "ui": ui.measure,
     "web": web.measure,
+    "fleet": machines.measure,
 }
 MEASUREMENTS = (*COMPARED, *ALONE)
 
