@@ -15,6 +15,7 @@ import llmc
 from bench import (
     classification,
     delivery,
+    fence,
     hops,
     landing,
     machines,
@@ -47,6 +48,7 @@ ALONE: Mapping[str, Callable[[], list[Table]]] = {
     "repository": repository.measure,
     "classification": classification.measure,
     "delivery": delivery.measure,
+    "fence": fence.measure,
     "observing": observing.measure,
     "watching": watching.measure,
     "ui": ui.measure,

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from testing.drift.install import NotInstalledError, install_oldest
-from testing.npm import answer_of, npm_install, programs_in
+from testing.npm import ForeignPackageError, answer_of, npm_install, programs_in
 
 ROOT = Path(__file__).resolve().parent.parent
 AGENTS = ROOT / ".agents"
@@ -23,6 +23,7 @@ PROGRAMS = programs_in(AGENTS)
 PYTHON = AGENTS / "python"
 NODE_NEEDED = 22
 NODE_PINNED = "22.23.3"
+NODE_INTEGRITY = "sha512-DefCzy9Twv55AA4RQcOnUd6iQtqmnsJ6twWGasZ33F7BKJEMUJ1KVoumiVSRRNVRHKhBtsoPTvNKMxsE1TG0+Q=="
 """Installed beside the agents where the system's Node is too old, as Debian 12's is."""
 
 Pins = dict[str, dict[str, str]]
@@ -31,7 +32,7 @@ Pins = dict[str, dict[str, str]]
 def pins() -> Pins:
     wanted: Pins = json.loads((ROOT / "testing" / "agent-versions.json").read_text("utf-8"))
     if node_major("node") < NODE_NEEDED:
-        wanted["node"] = {"package": "node", "version": NODE_PINNED}
+        wanted["node"] = {"package": "node", "version": NODE_PINNED, "integrity": NODE_INTEGRITY}
     return wanted
 
 
@@ -48,7 +49,8 @@ def from_pypi(wanted: Pins) -> Pins:
 def install(wanted: Pins) -> None:
     python = from_pypi(wanted)
     versions = {pin["package"]: pin["version"] for program, pin in wanted.items() if program not in python}
-    npm_install(AGENTS, versions, AGENTS / "npm-cache")
+    pinned = {pin["package"]: pin["integrity"] for pin in wanted.values() if "integrity" in pin}
+    npm_install(AGENTS, versions, AGENTS / "npm-cache", pinned)
     install_from_pypi(python)
     install_oldest("claude")  # for the one test of an older version
 
@@ -66,7 +68,7 @@ def main() -> int:
     wanted = pins()
     try:
         install(wanted)
-    except NotInstalledError as wrong:
+    except (NotInstalledError, ForeignPackageError) as wrong:
         print(f"error: {wrong}", file=sys.stderr)
         return 1
     except subprocess.CalledProcessError:

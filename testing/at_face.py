@@ -18,7 +18,7 @@ from llmc.ui.face import BoardUi
 from testing.story import Story
 from testing.waiting import wait_until
 
-PATIENCE_SECS = 90.0
+PATIENCE_SECS = 150.0
 SERVER = "face"
 LOOK_EVERY_SECS = 0.1
 
@@ -90,6 +90,15 @@ async def until_seen(pilot: Pilot[None], *words: str, without: str = "") -> str:
             return seen
         if time.monotonic() > until:
             raise AssertionError(f"never saw {words} without {without!r}:\n{seen}")
+
+
+async def until_true(pilot: Pilot[None], condition: Callable[[], object]) -> None:
+    """For what the screen does not tell; a failure shows the screen all the same."""
+    until = time.monotonic() + PATIENCE_SECS
+    while not condition():
+        assert isinstance(pilot.app, BoardUi)
+        assert time.monotonic() < until, f"it never came to that:\n{seen_in(pilot.app)}"
+        await pilot.pause(LOOK_EVERY_SECS)
 
 
 def play(story: Story, steps: Callable[[Pilot[None]], Awaitable[None]], size: tuple[int, int] = (120, 36)) -> None:

@@ -60,7 +60,7 @@ class Person:
 
     def ends(self) -> None:
         """What they did made their client end."""
-        self._client.wait(timeout=20)
+        self._client.wait(timeout=120)
 
     def __enter__(self) -> Self:
         return self
@@ -68,6 +68,6 @@ class Person:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._client.pid, signal.SIGTERM)  # it may have been started by way of another program
-        self._client.wait(timeout=20)
-        self._reader.join(timeout=20)
+        self._client.wait(timeout=120)
+        self._reader.join(timeout=120)
         os.close(self._keyboard)

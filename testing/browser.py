@@ -30,7 +30,7 @@ FLAGS = (
     "--disable-sync",
     "--font-render-hinting=none",
 )
-PATIENCE_MS = 40_000
+PATIENCE_MS = 120_000
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-LESSONS = (*range(1, 57), 58, 59, 60)
+LESSONS = range(1, 61)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -1,8 +1,8 @@
 """An agent as somebody writes it in ten minutes: it reads lines from a plain terminal, and draws nothing.
 
-`python -m testing.line_reader FILE [--prompt WORDS] [--silent | --only-start]` appends each line to FILE and
-reports it into $LLMC_SPOOL. A line that begins with `commit` makes one, and `permit COMMAND` waits for a line with the
-answer.
+`python -m testing.line_reader FILE [--prompt WORDS] [--silent | --only-start] [--after FILE]` appends each line to FILE
+and reports it into $LLMC_SPOOL; it reads the first one when that other file is there. A line that begins with `commit`
+makes one, and `permit COMMAND` waits for a line with the answer.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ import sys
 import time
 from pathlib import Path
 
+PAUSE_SECS = 0.01
+
 
 class LineReader:
     def __init__(self, words: argparse.Namespace) -> None:
         self._file: str = words.file
         self._prompt: str = words.prompt
         self._only_start: bool = words.only_start
+        self._after: str = words.after
         self._spool = None if words.silent else os.environ.get("LLMC_SPOOL")
 
     def run(self) -> None:
@@ -28,6 +31,9 @@ class LineReader:
         if self._only_start:
             self._spool = None
         sys.stdout.write(f"at your service\n{self._prompt}")
+        sys.stdout.flush()
+        while self._after and not os.path.exists(self._after):
+            time.sleep(PAUSE_SECS)
         while self._has_line():
             sys.stdout.write(self._prompt)
 
@@ -80,6 +86,7 @@ def main() -> None:
     parser.add_argument("file")
     parser.add_argument("--prompt", default="")
     parser.add_argument("--silent", action="store_true")
+    parser.add_argument("--after", default="")
     parser.add_argument("--only-start", action="store_true")
     LineReader(parser.parse_args()).run()
 

@@ -14,6 +14,7 @@ from mcp_types import CallToolResult, TextContent
 
 from testing.story import LLMC
 
+PROTOCOL = "2025-06-18"
 ALL = "read,delegate,message,answer,review,accept"
 
 
@@ -70,3 +71,18 @@ async def over_stdio(argv: Sequence[str], **more: Any) -> AsyncIterator[Tools]: 
 async def tools_of(root: str, allow: str = ALL, **more: Any) -> AsyncIterator[Tools]:  # noqa: ANN401
     async with over_stdio(server_words(root, "--allow", allow), **more) as tools:
         yield tools
+
+
+# --- without a client -------------------------------------------------------------------------------
+
+
+def raw_call(number: int, method: str, params: object) -> bytes:
+    """A request, as it goes over the wire."""
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
+
+
+def raw_session(*lines: bytes) -> bytes:
+    """What a client says first, and these."""
+    client = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    begun = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
+    return b"".join((raw_call(1, "initialize", client), begun, *lines))

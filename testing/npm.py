@@ -15,8 +15,18 @@ def programs_in(directory: Path) -> Path:
     return directory / "node_modules" / ".bin"
 
 
-def npm_install(directory: Path, versions: Mapping[str, str], cache: Path) -> None:
-    """Installs these packages, and nothing else; npm tells what goes wrong."""
+class ForeignPackageError(RuntimeError):
+    """What npm would install under that name and version is not what was pinned."""
+
+
+def npm_install(
+    directory: Path, versions: Mapping[str, str], cache: Path, pinned: Mapping[str, str] | None = None
+) -> None:
+    """Installs these packages, and nothing else; npm tells what goes wrong.
+
+    `pinned`: the checksums that some of them must have. Nothing of them runs before these are known to be right: npm
+    heeds what is in its lock file.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     manifest = {
         "private": True,
@@ -25,7 +35,19 @@ def npm_install(directory: Path, versions: Mapping[str, str], cache: Path) -> No
         "allowScripts": dict.fromkeys(versions, True),
     }
     (directory / "package.json").write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")
-    subprocess.run(["npm", "install", "--prefix", str(directory), "--cache", str(cache), *QUIET], check=True)
+    install = ["npm", "install", "--prefix", str(directory), "--cache", str(cache), *QUIET]
+    if pinned:
+        subprocess.run([*install, "--package-lock-only"], check=True)
+        require_pinned(directory / "package-lock.json", pinned)
+    subprocess.run(install, check=True)
+
+
+def require_pinned(lock: Path, pinned: Mapping[str, str]) -> None:
+    packages = json.loads(lock.read_text("utf-8"))["packages"]
+    for package, integrity in pinned.items():
+        found = packages.get(f"node_modules/{package}", {}).get("integrity")
+        if found != integrity:
+            raise ForeignPackageError(f"{package} has the checksum {found}, and not {integrity}")
 
 
 def answer_of(program: Path, home: str, node: Path | None = None) -> str:

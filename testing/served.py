@@ -18,7 +18,7 @@ from websockets.typing import Origin
 from llmc.root import Root
 from testing.story import LLMC
 
-PATIENCE_SECS = 60.0
+PATIENCE_SECS = 150.0
 Event = tuple[str, str, Any]
 """Name, id and data of a server-sent event."""
 

@@ -21,17 +21,16 @@ from llmc.daemon.process import running_daemon
 from llmc.daemon.upstream import fetch_upstream
 from llmc.git.runner import Git
 from llmc.host.local import LocalHost
-from llmc.host.processes import is_running
+from llmc.host.processes import is_running, marked_processes
 from llmc.model import Session, State, Work, Worker
 from llmc.root import Root
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
 from llmc.tmux.parsing import Pane
 from testing.roots import make_repository
-from testing.waiting import wait_until
+from testing.waiting import PATIENCE_SECS, wait_until
 from testing.warm_llmc import WarmCommand, the_warm_llmc
 
-PATIENCE_SECS = 40.0
 LLMC = (sys.executable, "-P", "-m", "llmc.cli.main")
 PACE = '\n[agents.demo]\nenv = { LLMC_DEMO_PACE = "0.01" }\n'
 SILENT = f"""
@@ -235,10 +234,17 @@ class Story:
         log = Path(self.root.daemon_log)
         return "\n".join([*lines, log.read_text() if log.exists() else "no daemon's log"])
 
-    def processes(self) -> list[int]:
+    def processes(self) -> dict[int, str]:
         """Every process of this story that runs: the daemon, tmux, agents and whatever these have started."""
-        mark = os.fsencode(f"TMUX_TMPDIR={os.environ['TMUX_TMPDIR']}")
-        return [pid for pid in _pids() if pid != os.getpid() and is_running(pid) and mark in _environment(pid)]
+        found = marked_processes(TMUX_TMPDIR=os.environ["TMUX_TMPDIR"])
+        return {each.pid: each.command for each in found}
+
+    def until_all_have_ended(self) -> None:
+        """Waits for the last of its processes; a failure names those that go on."""
+        try:
+            wait_until(lambda: not self.processes(), PATIENCE_SECS)
+        except AssertionError:
+            raise AssertionError(f"still running: {self.processes()}\n{self.account()}") from None
 
     # --- the end ------------------------------------------------------------------------------------
 
@@ -282,14 +288,3 @@ def _stream() -> io.TextIOWrapper:
 def _written(stream: io.TextIOWrapper) -> str:
     stream.seek(0)
     return stream.read()
-
-
-def _pids() -> list[int]:
-    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*")]
-
-
-def _environment(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return b""

@@ -8,9 +8,11 @@ from typing import TypeVar
 
 Answer = TypeVar("Answer")
 PAUSE_SECS = 0.01
+PATIENCE_SECS = 120.0
+"""How long a busy machine may take. It is only waited for what never happens."""
 
 
-def wait_until(condition: Callable[[], Answer], timeout: float = 20.0, pause: float = PAUSE_SECS) -> Answer:
+def wait_until(condition: Callable[[], Answer], timeout: float = PATIENCE_SECS, pause: float = PAUSE_SECS) -> Answer:
     """The condition's first true answer; the test fails when there is none in time."""
     until = time.monotonic() + timeout
     while True:

@@ -58,6 +58,7 @@ class Root:
         """What waits in the queue, for whoever only looks; written anew with every change of a task."""
         self.usage = self.inside("usage.db")
         self.usage_mark = self.inside("run", "usage.json")
+        self.usage_lock = self.inside("run", "usage.lock")
         """What workers and their tasks have cost so far, for whoever only looks."""
         self.prices = self.inside("prices.toml")
         """The user's own."""

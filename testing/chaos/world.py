@@ -279,7 +279,7 @@ class World:
 
     def tmux(self, *words: str) -> str:
         argv = ["tmux", "-L", self.root.tmux_socket, *words]
-        done = subprocess.run(argv, env=self.llmc.environment(), capture_output=True, check=False, timeout=20)
+        done = subprocess.run(argv, env=self.llmc.environment(), capture_output=True, check=False, timeout=120)
         return done.stdout.decode("utf-8", "replace")
 
     # --- what is known --------------------------------------------------------------------------------

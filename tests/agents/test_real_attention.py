@@ -23,7 +23,7 @@ from testing.real_agents import EACH_AGENT, AgentRoot, installed, machine_for, m
 from testing.roots import own_environment
 from testing.waiting import wait_until
 
-PATIENCE_SECS = 100
+PATIENCE_SECS = 150.0
 SAMPLE_EVERY_SECS = 0.05
 HELD_SECS = 2.5
 SLOWLY_SECS = 8.0

@@ -14,6 +14,7 @@ from llmc.core.delivery.texts import told_digest
 from llmc.root import Root
 from testing.commands import listing
 from testing.models.steps import Commit, Text
+from testing.models.tokens import each_its_own
 from testing.real_agents import AgentMachine, AgentRoot, make_empty_root
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
@@ -33,6 +34,7 @@ def fenced_root(agent_machine: AgentMachine, tmp_path: Path) -> AgentRoot:
 def test_a_task_to_its_commit_behind_the_fence(fenced_root: AgentRoot) -> None:
     home = Path(os.environ["HOME"])
     before = listing(home)
+    fenced_root.models.charge(each_its_own)
     fenced_root.models.answer_with([Commit("feature.txt"), Text("Done.")])
     receipt = json.loads(fenced_root.done("start", "--worker", "w", "--prompt", "Add the feature.", "--json"))
     assert (receipt["outcome"], receipt["proof"]) == ("delivered", fenced_root.machine.agent.proof)
@@ -45,6 +47,9 @@ def test_a_task_to_its_commit_behind_the_fence(fenced_root: AgentRoot) -> None:
     )
     assert "feature.txt" in landed.text
     assert fenced_root.status()["status"] == "idle"
+    wait_until(lambda: fenced_root.usage() == fenced_root.true_usage(), timeout=30)
+    fenced_root.done("nuke", "w", "--yes")
+    assert fenced_root.usage() == fenced_root.true_usage()  # what it was counted from has gone with its home
     assert listing(home) == before
 
 

@@ -13,7 +13,7 @@ from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
 
-PATIENCE_SECS = 90.0
+PATIENCE_SECS = 150.0
 WORDS = "I read the parser first, because every caller goes through it. "
 MORE = "Then I looked at the tests, at the docs, and at what others have said about both of them before. "
 LONG = "I read every caller.\n\n" + "\n\n".join(f"{WORDS}{MORE}This was step {number}." for number in range(1, 9))

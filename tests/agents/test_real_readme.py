@@ -19,7 +19,7 @@ from testing.roots import make_repository
 from testing.waiting import wait_until
 
 NEEDS_WORK = ("llmc review", "llmc reject", "llmc accept")
-PATIENCE_SECS = 90.0
+PATIENCE_SECS = 150.0
 
 
 def _author(prompt: str) -> Sequence[Step]:

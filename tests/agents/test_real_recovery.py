@@ -19,7 +19,7 @@ from testing.waiting import wait_until
 
 pytestmark = pytest.mark.hazard
 
-PATIENCE_SECS = 100.0
+PATIENCE_SECS = 150.0
 TASK = "Add the feature."
 NOTE = "the session ended while you worked"
 

@@ -17,7 +17,7 @@ from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
 
-PATIENCE_SECS = 100.0
+PATIENCE_SECS = 150.0
 STEPS = [f"step_{number}()" for number in range(1, 9)]
 NOTES = ["# Notes: first", "", '\tuse `it`; "so" — or $not', "last"]
 REWORKED = ["step_1()", "renamed()", "step_3()", "step_4()", "step_7()", "step_8()", "step_9()"]

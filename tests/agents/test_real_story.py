@@ -17,7 +17,7 @@ from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
 
-PATIENCE_SECS = 100.0
+PATIENCE_SECS = 150.0
 TASK = "Say in the README what comes second."
 FEEDBACK = "Say it louder, please."
 FIRST_TRY, REWORKED = "two, as the task wants", "TWO, AS THE TASK WANTS"

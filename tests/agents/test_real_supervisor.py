@@ -26,8 +26,13 @@ REWORK = "demo:sleep 4\ndemo:write one.txt better\ndemo:commit Say it better"
 class Coordinator:
     """The model of the supervisor. It gives up its first wait for the client's own limit, and asks again."""
 
-    def __init__(self, go: Path) -> None:
-        self.go = go
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def gate(self, name: str) -> Run:
+        """Until the test lets it pass."""
+        here, go = (shlex.quote(str(self.place / f"{name}-{end}")) for end in ("here", "go"))
+        return Run(f"touch {here}; until test -e {go}; do sleep 0.1; done")
 
     def __call__(self, prompt: str) -> Sequence[Step]:
         if "Coordinate" not in prompt:
@@ -35,7 +40,10 @@ class Coordinator:
         return [
             Use("delegate", {"text": ONE, "worker": "ann", "request_id": "one"}),
             Use("delegate", {"text": TWO, "worker": "ben", "request_id": "two"}),
-            Run(f"until test -e {shlex.quote(str(self.go))}; do sleep 0.1; done"),
+            self.gate("client"),
+            self.gate("server"),
+            Use("delegate", {"text": ONE, "worker": "ann", "request_id": "one"}),
+            Use("delegate", {"text": TWO, "worker": "ben", "request_id": "two"}),
             Use("wait", {"id": "t2", "secs": 600}),
             Use("wait", {"id": "t3", "secs": 600}),
             Use("result", {"id": "t2"}),
@@ -50,10 +58,10 @@ class Coordinator:
 
 @agents("claude")
 @pytest.mark.timeout(400)
-@pytest.mark.lesson(58, "whoever supervises waits without a model call, and the number of tasks is bounded by code")
+@pytest.mark.lesson(58, "supervision costs no tokens, and budgets are kept by code")
 def test_a_supervisor_delegates_and_a_person_accepts(agent_machine: AgentMachine, tmp_path: Path) -> None:
-    go, root = tmp_path / "go", make_empty_root(agent_machine, tmp_path)
-    root.models.answer_with(Coordinator(go))
+    root = make_empty_root(agent_machine, tmp_path)
+    root.models.answer_with(Coordinator(tmp_path))
     with (root.root / "config.toml").open("a") as settings:
         settings.write('\n[agents.claude]\nenv = { MCP_TOOL_TIMEOUT = "1500" }\n')
         settings.write('\n[agents.demo]\nenv = { LLMC_DEMO_PACE = "0.01" }\n')
@@ -63,14 +71,22 @@ def test_a_supervisor_delegates_and_a_person_accepts(agent_machine: AgentMachine
     root.done("up", "--detach")
     root.done("start", "--worker", "boss", "--prompt", "Coordinate the two files.")
 
-    # Killed in the middle: what it has delegated is there, and is not delegated again.
-    wait_until(lambda: len(_tasks(root)) == 3, PATIENCE_SECS)
+    # Killed in the middle, the client first: what it has delegated is there, and is not delegated again.
+    wait_until((tmp_path / "client-here").exists, PATIENCE_SECS)
+    assert len(_tasks(root)) == 3
     pane = root.tmux.panes()["llmc-boss"]
-    argv = ["pkill", "-KILL", "--session", str(pane.pid)]
-    assert agent_machine.namespace.run(argv, env=agent_machine.env).ok
+    _kill(root, "pkill", "--session", str(pane.pid))
     wait_until(lambda: root.status("boss")["session"] == "crashed", PATIENCE_SECS)
-    go.touch()
+    (tmp_path / "client-go").touch()
     root.done("restart", "boss", "--resend")
+
+    # Then its server and the daemon, behind the back of the client.
+    wait_until((tmp_path / "server-here").exists, PATIENCE_SECS)
+    _kill(root, "pkill", "--full", "llmc.cli.main .* mcp --worker=boss")
+    _kill(root, "kill", str(_daemon(root)["pid"]))
+    wait_until(lambda: not _daemon(root)["running"], PATIENCE_SECS)
+    root.done("up", "--detach")
+    (tmp_path / "server-go").touch()
 
     wait_until(lambda: "Both are ready" in (root.status("boss")["last_words"] or ""), PATIENCE_SECS)
     told = _told(root)
@@ -93,6 +109,16 @@ def test_a_supervisor_delegates_and_a_person_accepts(agent_machine: AgentMachine
     assert subjects.splitlines()[:2] == ["Add the second", "Add the first"]
 
 
+def _kill(root: AgentRoot, how: str, *which: str) -> None:
+    """Of the processes in the machine of the test, which has its own."""
+    assert root.machine.namespace.run([how, "-KILL", *which], env=root.machine.env).ok
+
+
+def _daemon(root: AgentRoot) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(root.done("status", "--json"))["daemon"]
+    return found
+
+
 def _told(root: AgentRoot) -> list[str]:
     """What the tools have answered, as the model was told."""
     bodies = [request.body for request in root.models.requests if not request.auxiliary]
@@ -108,18 +134,29 @@ def _tasks(root: AgentRoot) -> list[dict[str, Any]]:
 
 
 @pytest.mark.hazard
+@pytest.mark.parametrize("sandbox", ["off", "bwrap"])
 @agents("codex", "gemini", "opencode")
 @pytest.mark.timeout(300)
-def test_every_supervisor_has_the_tools(agent_machine: AgentMachine, tmp_path: Path) -> None:
+def test_every_supervisor_has_the_tools(agent_machine: AgentMachine, tmp_path: Path, sandbox: str) -> None:
+    it_delegates(agent_machine, tmp_path, sandbox)
+
+
+@agents("claude")
+@pytest.mark.timeout(300)
+def test_a_supervisor_behind_the_fence_has_the_tools(agent_machine: AgentMachine, tmp_path: Path) -> None:
+    it_delegates(agent_machine, tmp_path, "bwrap")
+
+
+def it_delegates(agent_machine: AgentMachine, tmp_path: Path, sandbox: str) -> None:
     root = make_empty_root(agent_machine, tmp_path)
     root.models.answer_with([Use("delegate", {"text": "Do it.", "request_id": "one"}), Text("It is under way.")])
-    root.done("add", "boss", "--role", "supervisor", "--agent", agent_machine.agent.name)
-    agent_machine.accept(root.root)
-    agent_machine.accept(Path(root.status("boss")["worktree_path"]))
+    root.done("config", "set", "agents.codex.env", '{ LOOPBACK_KEY = "loopback-only" }')
+    root.done("add", "boss", "--role", "supervisor", "--agent", agent_machine.agent.name, "--sandbox", sandbox)
     root.done("up", "--detach")
     root.done("start", "--worker", "boss", "--prompt", "Coordinate.")
     wait_until(lambda: len(_tasks(root)) == 2, PATIENCE_SECS)
     assert _tasks(root)[1]["asked_by"] == "boss"
+    assert "You coordinate other coding agents" in json.dumps([request.body for request in root.models.requests])
     assert not subprocess.check_output(
         ["git", "status", "--porcelain", "--ignored"], cwd=root.status("boss")["worktree_path"]
     ), "the tools are wired outside of the worktree"

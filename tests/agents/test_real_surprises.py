@@ -16,7 +16,7 @@ from testing.real_clis import offer_codex_update
 from testing.waiting import wait_until
 
 pytestmark = pytest.mark.hazard
-PATIENCE_SECS = 90.0
+PATIENCE_SECS = 150.0
 OFFERS = 10
 PLAIN_CODEX = """
 [agents.plain]

@@ -12,7 +12,7 @@ from testing.real_agents import AgentMachine, installed, machine_for
 from testing.real_clis import AGENTS
 from testing.waiting import wait_until
 
-PATIENCE_SECS = 90.0
+PATIENCE_SECS = 150.0
 CLAUDE, CODEX = (next(agent for agent in AGENTS if agent.name == name) for name in ("claude", "codex"))
 
 pytestmark = [pytest.mark.hazard, pytest.mark.timeout(300)]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from llmc.agents import claude, codex, copilot, gemini, kimi, pi, qwen
+from llmc.agents import claude, codex, copilot, gemini, kimi, pi, qwen, usage_files
 from llmc.agents.gemini import project_hash
 from llmc.agents.transcripts import Whereabouts
 from llmc.agents.usage_files import UsageFiles, paths_of, read_on
@@ -116,6 +117,66 @@ def test_a_file_that_became_another_one_is_read_anew(where: Whereabouts, claude_
     assert total(read_all(claude.USAGE, where, places)) == Tokens()
     shutil.copy(RECORDED / "claude" / "first.jsonl", first)
     assert total(read_all(claude.USAGE, where, places)) == Tokens(4042, 418, 80066, 1278)
+
+
+def test_a_file_that_was_written_anew_is_read_anew_whatever_its_length(where: Whereabouts, claude_files: Path) -> None:
+    """In place, so that it is the same file to the system."""
+    places = Places()
+    read_all(claude.USAGE, where, places)
+    first = claude_files / "first.jsonl"
+    before = first.read_bytes()
+    first.write_bytes(before.replace(b'"id":"msg_', b'"id":"gsm_'))  # as long as before
+    os.utime(first, ns=(0, first.stat().st_mtime_ns + 1))
+    assert total(read_all(claude.USAGE, where, places)) == Tokens(4042, 418, 80066, 1278)
+    longer = before.replace(b'"id":"msg_', b'"id":"another_')
+    first.write_bytes(longer + longer.replace(b'"id":"another_', b'"id":"and_one_more_'))
+    assert total(read_all(claude.USAGE, where, places)) == Tokens(8084, 836, 160132, 2556)
+
+
+def test_what_is_no_plain_file_is_left_alone(where: Whereabouts, claude_files: Path, tmp_path: Path) -> None:
+    """An agent can put anything there: links in a circle, a pipe without an end, another one's conversation."""
+    before = read_all(claude.USAGE, where)
+    other = tmp_path / "other.jsonl"
+    other.write_bytes((claude_files / "first.jsonl").read_bytes().replace(b'"id":"msg_', b'"id":"stolen_'))
+    (claude_files / "link.jsonl").symlink_to(other)
+    (claude_files / "zeros.jsonl").symlink_to("/dev/zero")
+    os.mkfifo(claude_files / "pipe.jsonl")
+    (claude_files / "directory.jsonl").mkdir()
+    for name in ("a", "b", "c"):
+        (claude_files / name).symlink_to(claude_files)
+    (claude_files / "elsewhere").symlink_to(tmp_path)
+    assert read_all(claude.USAGE, where) == before
+
+
+def test_a_line_without_an_end_is_read_in_pieces(
+    where: Whereabouts, claude_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(usage_files, "LONGEST", 4096)
+    first = claude_files / "first.jsonl"
+    whole = first.read_bytes()
+    places = Places()
+    first.write_bytes(b'{"type":"user","usage":"' + b"x" * 10_000)
+    assert read_all(claude.USAGE, where, places | {}) != {}  # of the other files
+    read_all(claude.USAGE, where, places)
+    assert places[str(first)].offset == 8192
+    append(first, b'"}\n' + whole)
+    assert total(read_all(claude.USAGE, where, places)) == Tokens(4042, 418, 80066, 1278)
+
+
+def test_a_byte_that_is_no_text_hides_no_answer(where: Whereabouts, claude_files: Path) -> None:
+    first = claude_files / "first.jsonl"
+    before = total(read_all(claude.USAGE, where))
+    first.write_bytes(first.read_bytes().replace(b'"timestamp":', b'"said":"\xff\xfe","timestamp":'))
+    assert total(read_all(claude.USAGE, where)) == before
+
+
+@pytest.mark.parametrize(("told", "counted"), [("3.0", 3), ("3.5", 0), ("NaN", 0), ("Infinity", 0), ("1e300", 0)])
+def test_numbers_that_are_not_whole(where: Whereabouts, claude_files: Path, told: str, counted: int) -> None:
+    for path in claude_files.rglob("*.jsonl"):
+        path.unlink()
+    line = f'{{"type":"assistant","message":{{"id":"m","usage":{{"input_tokens":1,"output_tokens":{told}}}}}}}\n'
+    (claude_files / "strange.jsonl").write_text(line)
+    assert total(read_all(claude.USAGE, where)) == Tokens(1, counted)
 
 
 @pytest.mark.parametrize(

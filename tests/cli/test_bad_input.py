@@ -182,7 +182,7 @@ def test_editors_that_bring_no_text(place, editor):
             stdin=terminal,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=120,
         )
     finally:
         os.close(person)

@@ -309,7 +309,7 @@ def run_in_shell(place, script, env=None):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
     )
 
 
@@ -519,7 +519,7 @@ def stopped_half_way(newcomer, path_of, tmp_path):
         clone = int(wait_until(lambda: sign.exists() and sign.read_text()))
         try:
             process.send_signal(by)
-            process.wait(timeout=20)
+            process.wait(timeout=120)
         finally:
             process.kill()
             if by == signal.SIGKILL:

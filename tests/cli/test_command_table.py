@@ -135,7 +135,7 @@ def test_an_interrupted_command(place):
     with process:
         first = json.loads(process.stdout.readline())
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=120)
     assert first["worker"] == "adam"
     assert (process.returncode, said) == (130, "interrupted\n")
 
@@ -338,7 +338,7 @@ def test_a_story_as_json(tmp_path):
 
 def in_shell(place, *argv):
     env = place.llmc.environment({"PATH": f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"})
-    done = subprocess.run(argv, env=env, cwd=place.llmc.home, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, env=env, cwd=place.llmc.home, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
 

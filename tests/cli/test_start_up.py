@@ -56,3 +56,12 @@ def test_what_only_concerns_git_needs_nothing_of_agents_and_terminals() -> None:
     assert found.isdisjoint({"secrets", "random", "hashlib", "tempfile", "html", "importlib.resources"})
     others = ("llmc.agents", "llmc.core.dialogs", "llmc.core.screen.classify", "llmc.perform.delivery", "llmc.host.web")
     assert {name for name in found if name.startswith(others)} == set()
+
+
+SERVERS = ("mcp", "mcp_types", "anyio", "pydantic", "starlette", "uvicorn")
+
+
+@pytest.mark.parametrize("words", [["status"], ["task", "list"], ["mcp", "--help"], ["web", "--help"]])
+def test_only_a_server_loads_what_servers_need(place, words):
+    found = loaded("--root", str(place.root), *words)
+    assert {name for name in found if name.split(".")[0] in SERVERS} == set()

@@ -15,7 +15,7 @@ from llmc.host.local import LocalHost
 from llmc.model import Work
 from testing.story import Story, script
 
-PATIENCE_SECS = 60.0
+PATIENCE_SECS = 150.0
 
 
 def follow(story: Story, act: Callable[[], object], enough: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:

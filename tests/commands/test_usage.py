@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,7 +91,9 @@ def test_days_bound_what_counts(spent: Story) -> None:
     everything = spent.json("usage")["total"]
     for since in ("today", "yesterday", "7d", "2020-01-01"):
         assert spent.json("usage", "--since", since)["total"] == everything
-    assert spent.json("usage", "--since", "2999-01-01")["rows"] == []
+    nothing = spent.json("usage", "--since", "2999-01-01")
+    assert (nothing["rows"], nothing["total"]["usd"], nothing["total"]["priced"]) == ([], None, "unknown")
+    assert spent.llmc("usage", "--since", "2999-01-01").out == "nothing is counted yet\n"
 
 
 def test_prices_of_ones_own_come_first_and_unknown_models_get_some(spent: Story) -> None:
@@ -98,9 +101,13 @@ def test_prices_of_ones_own_come_first_and_unknown_models_get_some(spent: Story)
     own.write_text('[[price]]\nmodels = ["strange-model", "gpt-5"]\ninput = 100000\noutput = 0\ncache_read = 0\n')
     try:
         total = spent.json("usage")["total"]
+        shown = {each["name"]: each["usage"]["usd"] for each in spent.json("status")["workers"]}
     finally:
         own.unlink()
     assert (total["usd"], total["priced"]) == ((2_000_010 + 40) * 0.1, "api")
+    assert shown == {"adam": 200_000.0, "baker": 5.0}
+    assert spent.json("usage")["total"]["usd"] == 3.75
+    assert spent.json("status")["workers"][0]["usage"]["usd"] == 3.75
 
 
 @pytest.mark.parametrize(
@@ -142,7 +149,7 @@ def test_prices_that_make_no_sense_are_told(spent: Story, text: str, complaint: 
 
 
 @pytest.mark.parametrize("key", ["task_usd", "task_tokens", "day_usd"])
-@pytest.mark.parametrize("value", ["0", "0.0", "nan", "1e30", "much"])
+@pytest.mark.parametrize("value", ["0", "0.0", "-5", "nan", "inf", "1e30", "much"])
 def test_a_budget_of_nothing_is_refused_and_changes_nothing(spent: Story, key: str, value: str) -> None:
     before = Path(spent.root.config_file).read_text()
     refused = spent.try_llmc("config", "set", f"budget.{key}", value)
@@ -160,6 +167,35 @@ def test_it_can_be_read_where_nothing_can_be_written(spent: Story) -> None:
     finally:
         os.chmod(database.parent, 0o700)
     assert database.read_bytes()[:100] == before[:100]
+
+
+STRANGE: list[dict[str, Any]] = [
+    {"input_tokens": 5},
+    {"id": 7, "input_tokens": 5},
+    {"id": "negative", "input_tokens": -5},
+    {"id": "huge", "input_tokens": 10**30},
+    {"id": "half", "input_tokens": 2.5},
+    {"id": "text", "input_tokens": "5"},
+    {"id": "several", "input_tokens": [5]},
+]
+
+
+def test_reports_that_make_no_sense_count_nothing_and_names_are_harmless(tmp_path: Path) -> None:
+    with own_environment(tmp_path / "home"), told_in(tmp_path) as story:
+        story.begin("adam")
+        reported = [*STRANGE, {"id": "\ud800" * 5000, "model": '\x1b]0;owned\x07\nx,"y', "input_tokens": 3.0}]
+        for number, fields in enumerate(reported):
+            spool = Path(story.root.spool("adam"))
+            spool.mkdir(parents=True, exist_ok=True)
+            (spool / f"{number}.json").write_text(json.dumps({"event": "usage", **fields}))
+        story.llmc("reset", "adam", "--yes")
+        (row,) = story.json("usage")["rows"]
+        assert (row["input_tokens"], row["priced"]) == (3, "unknown")
+        for words in ((), ("--by", "model"), ("--csv",)):
+            said = story.llmc("usage", *words).out
+            assert not {"\x1b", "\x07"} & set(said), said
+        (single,) = csv.DictReader(io.StringIO(story.llmc("usage", "--csv").out))
+        assert single["input_tokens"] == "3"
 
 
 def test_status_knows_what_was_spent_without_any_database(spent: Story) -> None:

@@ -15,6 +15,7 @@ from llmc.core.screen.composer import (
     composer_keeps,
     composer_mixes,
     find_box,
+    is_prompt_again,
 )
 
 RULED = ComposerShape(
@@ -90,6 +91,20 @@ def test_an_empty_prompt_is_an_empty_composer():
 
 def test_no_prompt_is_no_composer():
     assert composer(BARE, "$ something else") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "typed", "again"),
+    [
+        ("> > >", ">", True),
+        ("you> you>", "you>", True),
+        ("> > draft", "draft", False),
+        ("> go go", "go go", False),
+        (">", "", False),
+    ],
+)
+def test_prompts_one_after_the_other_are_no_draft(line, typed, again):
+    assert is_prompt_again(typed, f"> one\ntwo\n{line}\n\n") is again
 
 
 # --- the composer above a bottom line ------------------------------------------------------------
@@ -168,6 +183,15 @@ def test_a_short_text_must_be_there_whole(text):
 
 def test_a_placeholder_means_nothing_to_a_cli_that_has_none():
     assert not composer_holds(BARE, "[Pasted text #1 +70 lines]", TEXT)
+
+
+def test_a_tab_that_is_shown_by_its_sign_is_recognised():
+    text = "Fix it:\n\n\tthe parser,\n\tits tests"
+    shown = "Fix it:\n\n^Ithe parser,\n^Iits tests"
+    assert composer_holds(BARE, shown, text)
+    assert composer_keeps(BARE, shown, text)
+    assert not composer_mixes(BARE, shown, text)
+    assert not composer_holds(BARE, shown, text.replace("\t", ""))
 
 
 @pytest.mark.parametrize(

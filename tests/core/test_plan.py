@@ -51,7 +51,7 @@ def test_all_the_steps() -> None:
         InReview("h" * 40),
         CleanWorktree("/r/.worktrees/adam"),
         PutOnTop("t" * 40, "main", needed=True),
-        MakeCommit("e" * 40, "t" * 40, 2, "c1", "Tess Ter <tess@example.com>", "Add a\n\n- Mend a\n", signed=False),
+        MakeCommit("e" * 40, "t" * 40, 2, "Tess Ter <tess@example.com>", "Add a\n\n- Mend a\n", signed=False),
         Validate(("make test",), 60.0),
         MoveBranch("main", "t" * 40, "/src", ("mine.txt",)),
         BackToIdle("adam"),

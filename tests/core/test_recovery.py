@@ -240,6 +240,8 @@ def test_an_error_on_the_screen_is_a_failure_of_the_turn():
     seen = play(AT_WORK, ev.ScreenRead(NOW, "ERROR", "rate_limit", confident=True))
     assert (seen.work, seen.blocked) == (Work.NEEDS_INPUT, Blocked("rate_limit", NOW))
     assert GO_ON in seen.timers
+    told = play(AT_WORK, ev.ScreenRead(NOW, "ERROR", "rate_limit", confident=True, until=NOW + 3600))
+    assert (told.blocked, told.timers[GO_ON]) == (Blocked("rate_limit", NOW, NOW + 3600), NOW + 3605)
 
 
 # --- silence ----------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from llmc.core.usage.budget import (
     spent_words,
 )
 from llmc.core.usage.prices import Price, PriceBook, by_name, step_of
-from llmc.core.usage.sums import Spent, UsageRow, spent, usage_data, with_children, with_parents
+from llmc.core.usage.sums import Spent, UsageRow, spent, spent_by_task, usage_data, with_parents
 
 LISTED = (
     Price(("plain",), 2.0, 10.0),
@@ -91,13 +91,15 @@ def test_rows_are_summed_up_as_asked() -> None:
     ]
 
 
-def test_what_tasks_were_made_for_is_known_in_both_directions() -> None:
+def test_what_tasks_have_cost_is_charged_to_what_they_were_made_for() -> None:
     parents = {"t2": "t1", "t3": "t2", "t4": "t1", "t9": "t8", "t5": "t6", "t6": "t5"}
-    assert with_children("t1", parents) == {"t1", "t2", "t3", "t4"}
     assert with_parents("t3", parents) == ("t3", "t2", "t1")
     assert with_parents("t5", parents) == ("t5", "t6")  # a circle ends
-    assert with_children("t5", parents) == {"t5", "t6"}
     assert with_parents("", parents) == ()
+    rows = [row("plain", Tokens(each), task=f"t{each}" if each else "") for each in (0, 2, 3, 4, 5, 9)]
+    sums = spent_by_task(rows, BOOK, parents)
+    told = {task: sum_.tokens.input for task, sum_ in sums.items()}
+    assert told == {"t1": 9, "t2": 5, "t3": 3, "t4": 4, "t5": 5, "t6": 5, "t9": 9, "t8": 9}
 
 
 def test_a_budget_is_near_at_four_fifths_and_spent_at_its_limit() -> None:
@@ -134,10 +136,11 @@ def test_a_budget_that_was_raised_or_released_is_another_one() -> None:
     assert len(keys) == 3
 
 
-@pytest.mark.parametrize("strange", [None, True, -1, 1.5, "7", 10**13, [1]])
+@pytest.mark.parametrize("strange", [None, True, -1, -1.0, 1.5, 1e300, float("nan"), "7", 10**13, [1]])
 def test_what_is_no_number_of_tokens_counts_nothing(strange: object) -> None:
     assert count(strange) == 0
     assert without_cached(5, strange) == 5
+    assert count(7.0) == 7
 
 
 def test_a_report_needs_a_name_and_some_tokens() -> None:

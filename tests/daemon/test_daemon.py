@@ -185,7 +185,7 @@ def test_a_second_daemon_is_refused_with_the_pid_of_the_first(story: Story) -> N
 def test_of_two_daemons_that_start_at_once_one_is_refused(story: Story) -> None:
     story.begin()
     both = [story.spawn("up", "--detach") for _ in range(2)]
-    assert sorted(each.wait(60) for each in both) == [0, 1]
+    assert sorted(each.wait(120) for each in both) == [0, 1]
     said = (story.place / "spawned.log").read_text()
     assert f"the daemon runs (pid {story.daemon()})" in said
     assert f"runs already (pid {story.daemon()})" in said
@@ -222,7 +222,7 @@ def test_down_ends_everything_and_remembers_that_it_was_meant(story: Story) -> N
     assert len(family) == 3, "the agent, its child and the child that it has handed on"
     story.llmc("down")
     assert not any(is_running(pid) for pid in family)
-    story.until(lambda: not story.processes())  # what the daemon had running ends when it notices that nobody reads
+    story.until_all_have_ended()  # what the daemon had running ends when it notices that nobody reads
     worker = story.worker("adam")
     assert (worker.session, worker.stopped_by_user, worker.crash_count) == (Session.DOWN, True, 0)
     assert running_daemon(story.root) is None
@@ -250,7 +250,7 @@ def test_nobody_waits_for_an_agent_that_is_still_starting(story: Story, how: str
         story.llmc("down")
     else:
         daemon.send_signal(signal.SIGINT)
-    assert daemon.wait(30) == 0
+    assert daemon.wait(120) == 0
     assert not is_running(agent)
     worker = story.worker("adam")
     assert (worker.work, worker.session, worker.stopped_by_user, worker.pending) == (Work.IDLE, Session.DOWN, True, ())
@@ -260,7 +260,7 @@ def test_a_start_that_was_left_is_taken_up_by_the_next_daemon(story: Story) -> N
     daemon = while_starting(story)
     agent = story.pane("adam").pid
     daemon.send_signal(signal.SIGTERM)
-    assert daemon.wait(30) == 0
+    assert daemon.wait(120) == 0
     assert is_running(agent)
     assert [from_step(step) for step in story.worker("adam").pending] == [StartSession()]
     story.spawn_cold("up")
@@ -287,7 +287,7 @@ def test_down_works_without_a_daemon(story: Story) -> None:
     pid = story.begin("adam").up()
     end_abruptly(pid)
     story.llmc("down")
-    story.until(lambda: not story.processes())  # what the daemon had running ends when it notices that nobody reads
+    story.until_all_have_ended()  # what the daemon had running ends when it notices that nobody reads
 
 
 # --- what commands do meanwhile ---------------------------------------------------------------------

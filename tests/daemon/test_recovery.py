@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from llmc.core.delivery.texts import prompt_digests
 from llmc.model import Session, Turn, Work
 from llmc.perform.going_on import going_on_text
-from testing.story import Story, end_abruptly, script
+from testing.story import SILENT, Story, end_abruptly, script
 
 AUTO = {"policy__autonomy": "auto", "policy__restart_backoff_secs": "0.2"}
 NOTE = "the session ended while you worked on this"
@@ -146,6 +147,19 @@ def test_a_rate_limit_is_waited_for(story: Story) -> None:
     story.until(lambda: story.prompts("adam") == 2)
     story.wait("adam", Work.NEEDS_REVIEW)  # a prompt without a script makes the demo agent write a note
     assert story.worker("adam").blocked is None
+
+
+def test_a_limit_that_only_the_screen_shows_is_waited_for_until_it_is_over(story: Story) -> None:
+    """Codex and others report nothing of it."""
+    story.begin("adam", agent="silent", agents=SILENT, **AUTO).up()
+    story.task("adam", "fail rate_limit Usage limit reached, try again in 2 days 3 hours.")
+    story.until(lambda: story.worker("adam").blocked is not None)
+    limited = story.worker("adam")
+    assert limited.blocked is not None
+    assert limited.blocked.until_unix == pytest.approx(limited.blocked.since_unix + 51 * 3600)
+    day = time.strftime("%b %d, ", time.localtime(limited.blocked.until_unix))
+    assert f"(rate limit until {day}" in story.llmc("status").out
+    assert "it goes on by itself in 2d" in story.llmc("explain", "adam").out
 
 
 # --- silence ----------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def daemon(story: Story, listed: Path) -> subprocess.Popen[bytes]:
 
 def end(daemon: subprocess.Popen[bytes]) -> None:
     daemon.send_signal(signal.SIGTERM)
-    daemon.wait(60)
+    daemon.wait(120)
 
 
 def test_a_report(story: Story, listed: Path, daemon: subprocess.Popen[bytes]) -> None:

@@ -89,7 +89,7 @@ def at_terminal(root, answers, *words):
             elif said.endswith("] "):
                 process.kill()
         process.kill() if process.poll() is None and left else None
-        process.wait(60)
+        process.wait(120)
     os.close(ours)
     return process.returncode, said
 
@@ -629,7 +629,7 @@ def test_programs_that_outlive_their_agent(doctor, repaired, root, adam):
             assert stray.stdout.readline() == b"ready\n"
             assert "adam" in doctor().one("process-stray")["what"]
             repaired()
-            assert stray.wait(20) == -9
+            assert stray.wait(120) == -9
             assert foreign.poll() is None
         finally:
             stray.kill()

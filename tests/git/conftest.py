@@ -58,6 +58,10 @@ class Repo:
     def sha(self, rev="HEAD"):
         return self.run("rev-parse", rev)
 
+    def go_on_rebasing(self):
+        """What an agent does when it has resolved all conflicts."""
+        self.run("-c", "core.editor=true", "rebase", "--continue")
+
     def status(self):
         return self.run("status", "--porcelain=v2", "--untracked-files=all")
 

@@ -10,7 +10,7 @@ import pytest
 from llmc.git.backup import BackupError, backup_branch, expire_backups, list_backups, make_backup, restore_backup
 from llmc.git.backup_record import Backup, expired, message_of, read_backup, ref_name
 from llmc.git.clone import ensure_view
-from llmc.git.rebase import Rebased, continue_rebase, rebase_in_progress, rebase_onto
+from llmc.git.rebase import rebase_in_progress, rebase_onto
 from llmc.git.repository import branch_tip, current_branch
 from llmc.git.worktree import add_worktree, delete_branch, remove_worktree, reset_in_place
 
@@ -199,7 +199,7 @@ def test_backup_in_the_middle_of_a_rebase(git, root, worker, source):
     worker.write("README", "resolved\n")
     worker.run("add", "README")
     worker.file("untracked").unlink()
-    assert isinstance(continue_rebase(git, worker.path), Rebased)
+    worker.go_on_rebasing()
     assert worker.run("log", "--format=%s", "origin/main..llmc/adam").split() == ["two", "one"]
 
 

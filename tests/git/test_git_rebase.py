@@ -10,7 +10,6 @@ from llmc.git.rebase import (
     Rebased,
     RebaseRefusedError,
     abort_rebase,
-    continue_rebase,
     rebase_in_progress,
     rebase_onto,
     would_conflict,
@@ -102,20 +101,10 @@ def test_patches_being_applied_are_no_rebase(git, source, apart, tmp_path):
 def test_resolved_rebase_goes_on(git, source, apart):
     rebase_onto(git, apart.path, "origin/main")
     resolve_conflict(apart)
-    assert continue_rebase(git, apart.path) == Rebased(apart.sha("llmc/adam"))
+    apart.go_on_rebasing()
+    assert rebase_in_progress(git, apart.path) is None
     assert apart.sha("HEAD~2") == source.sha()
     assert apart.run("log", "-2", "--format=%s").split("\n") == ["second of two", "first of two"]
-
-
-def test_rebase_that_cannot_go_on_keeps_the_resolutions(git, apart):
-    rebase_onto(git, apart.path, "origin/main")
-    resolve_conflict(apart)
-    apart.write("new", "in the way of the second commit\n")
-    with pytest.raises(GitError):
-        continue_rebase(git, apart.path)
-    assert rebase_in_progress(git, apart.path).remaining == 0
-    assert apart.file("README").read_text() == "both\n"
-    assert apart.file("new").read_text() == "in the way of the second commit\n"
 
 
 def test_aborted_rebase_leaves_everything_as_it_was(git, apart):
@@ -131,7 +120,7 @@ def test_remembered_resolution_needs_nobody(git, root, source, apart):
     tip = apart.sha()
     rebase_onto(git, apart.path, "origin/main")
     resolve_conflict(apart)
-    continue_rebase(git, apart.path)
+    apart.go_on_rebasing()
     apart.run("reset", "--quiet", "--hard", tip)
     assert isinstance(rebase_onto(git, apart.path, "origin/main"), Rebased)
     assert apart.file("README").read_text() == "both\n"
@@ -140,7 +129,7 @@ def test_remembered_resolution_needs_nobody(git, root, source, apart):
 def test_resolution_that_leaves_nothing_of_a_commit_drops_it(git, source, apart):
     rebase_onto(git, apart.path, "origin/main")
     resolve_conflict(apart, "upstream\n")
-    assert isinstance(continue_rebase(git, apart.path), Rebased)
+    apart.go_on_rebasing()
     assert apart.run("log", "--format=%s", "origin/main..") == "second of two"
 
 
@@ -259,7 +248,7 @@ def test_an_edit_inside_a_merge_survives_conflicts(git, source, root, worker):
     root.run("fetch", "--quiet")
     assert rebase_onto(git, worker.path, "origin/main") == Conflicted(("README",), joined=True)
     resolve_conflict(worker)
-    assert isinstance(continue_rebase(git, worker.path), Rebased)
+    worker.go_on_rebasing()
     assert worker.file("extra").read_text() == "written in the merge\n"
 
 

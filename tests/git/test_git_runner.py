@@ -96,7 +96,7 @@ def test_held_index_lock_is_waited_for(git, source):
             return done
 
     def release_after_first_failure():
-        begun.wait(30)
+        begun.wait(120)
         lock.unlink()
 
     releasing = threading.Thread(target=release_after_first_failure)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
@@ -20,7 +19,7 @@ from llmc.mcp.desk import Desk
 from llmc.mcp.server import client_of, make_server
 from llmc.model import Session
 from llmc.root import Root
-from testing.mcp_client import ALL, Tools, server_words, tools_of
+from testing.mcp_client import ALL, Tools, raw_call, raw_session, server_words, tools_of
 from testing.roots import add_worker, make_repository, make_root, own_environment
 from testing.story import LLMC, Story, script
 
@@ -51,7 +50,7 @@ def test_a_client_sees_a_task_through(story: Story) -> None:
 
     async def session() -> None:
         async with tools_of(story.root.path) as tools:
-            text = script("write colleague.txt hello", "commit Add a colleague")
+            text = script("write colleague.txt hello", "commit Add a colleague", "say It is there.")
             task = (await tools.call("delegate", text=text, title="A colleague", request_id="one"))["id"]
             assert (await tools.call("delegate", text=text, request_id="one"))["id"] == task
             came = await tools.call("wait", id=task, secs=40)
@@ -71,7 +70,9 @@ def test_a_client_sees_a_task_through(story: Story) -> None:
             assert story.worker("adam").reviewed is None, "an agent's look is no person's review"
             said = await tools.call("comment", worker="adam", path="colleague.txt", line=1, text="more words")
             assert (said["quoted"], said["open"]) == (["hello"], 1)
-            back = await tools.call("reject", worker="adam", text=script("write colleague.txt more", "commit More"))
+            back = await tools.call(
+                "reject", worker="adam", text=script("write colleague.txt more", "commit More", "say It was more.")
+            )
             assert back["outcome"] == "delivered"
             assert (await tools.call("wait", id=task, secs=40))["state"] == "review"
 
@@ -81,6 +82,7 @@ def test_a_client_sees_a_task_through(story: Story) -> None:
             assert (await tools.call("wait", id=task, secs=40, known="review"))["state"] == "landed"
             result = await tools.call("result", id=task)
             assert (result["landed_sha"], "+more" in result["diff"]) == (landed["commit"], True)
+            assert result["last_words"] == "It was more."
 
             log = await tools.call("events", since=0)
             asked = [each["detail"] for each in log["events"] if each["kind"] == "mcp"]
@@ -132,16 +134,31 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("delegate", {"text": "x", "auto_accept": True}),
     ("delegate", {"text": "x", "request_id": "r" * 1000}),
     ("delegate", {"text": TEN_MEGABYTES}),
+    ("delegate", {"text": "x", "title": TEN_MEGABYTES}),
+    ("delegate", {"text": "x", "worker": TEN_MEGABYTES}),
+    ("delegate", {"text": "x", "agent": TEN_MEGABYTES}),
+    ("delegate", {"text": "x", "after": ["t1"] * 100_000}),
+    ("delegate", {"text": "x", "after": [TEN_MEGABYTES]}),
+    ("delegate", {"text": "\x1b[31mred"}),
+    ("delegate", {"text": None}),
+    ("delegate", {"text": {"deep": [[[]]]}}),
+    ("delegate", {"text": "x", "priority": 1.5}),
+    ("delegate", {"text": "x", "priority": True}),
     ("message", {"worker": "adam", "text": TEN_MEGABYTES}),
     ("message", {"worker": "nobody", "text": "x"}),
     ("message", {"worker": ["adam"], "text": "x"}),
     ("comment", {"worker": "adam", "path": "../../../etc/passwd", "line": 1, "text": "x"}),
     ("comment", {"worker": "adam", "path": "/etc/passwd", "line": 1, "text": "x"}),
     ("comment", {"worker": "adam", "path": "README", "line": "one", "text": "x"}),
+    ("comment", {"worker": "adam", "path": TEN_MEGABYTES, "line": 1, "text": "x"}),
+    ("comment", {"worker": "adam", "path": "--list", "line": 1, "text": "x"}),
+    ("comment", {"worker": "adam", "path": "README", "line": -1, "text": "x"}),
     ("reject", {"worker": "adam"}),
     ("accept", {"worker": "adam"}),
     ("accept", {"worker": "adam", "tree": "--changed"}),
     ("answer", {"worker": "adam", "choice": "yes", "dialog": "none"}),
+    ("answer", {"worker": "adam", "choice": TEN_MEGABYTES, "dialog": "none"}),
+    ("answer", {"worker": "adam", "choice": "yes", "dialog": ""}),
     ("cancel", {"id": "t999"}),
     ("cancel", {"id": "--all"}),
     ("wait", {"id": "t999", "secs": 1}),
@@ -149,8 +166,12 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("wait", {"id": "t1", "secs": 1e8}),
     ("wait", {"id": "t1", "known": "nowhere"}),
     ("result", {"id": "t1; rm"}),
+    ("result", {"id": TEN_MEGABYTES}),
+    ("result", {"id": "--all"}),
     ("read_terminal", {"worker": "adam", "lines": 0}),
+    ("read_terminal", {"worker": "adam", "lines": -1}),
     ("events", {"since": "yesterday"}),
+    ("events", {"since": -1}),
 ]
 
 
@@ -161,7 +182,7 @@ def test_bad_input_is_answered_and_changes_nothing(root: Root) -> None:
         async with tools_of(root.path) as tools:
             for name, arguments in BAD:
                 said = await tools.refused(name, **arguments)
-                assert len(said) < 1000, name
+                assert len(said) < 2500, name
                 assert "bug" not in said, said
             for address in ("llmc://nothing", "llmc://workers/nobody/diff", "file:///etc/passwd"):
                 with pytest.raises(MCPError):
@@ -170,6 +191,7 @@ def test_bad_input_is_answered_and_changes_nothing(root: Root) -> None:
 
     asyncio.run(session())
     assert all_there_is(root) == before
+    assert max(len(each.detail) for each in open_site(root).ledger.events.recent()) < 2500
 
 
 def all_there_is(root: Root) -> tuple[object, ...]:
@@ -177,53 +199,18 @@ def all_there_is(root: Root) -> tuple[object, ...]:
     return site.ledger.tasks.all(), site.ledger.load(), site.git.text(site.config.repo.source, "show-ref")
 
 
-INITIALIZE = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "raw", "version": "1"},
-}
-
-
-def test_what_is_no_message_is_answered_with_its_id(root: Root) -> None:
-    lines = [
-        request(1, "initialize", INITIALIZE),
-        b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n',
-        b'{"jsonrpc": "2.0", "id": 2, "method": 17}\n',
-        b'{"id": "three", "method": "ping"}\n',
-        b'{"jsonrpc": "2.0", "id": 4, \n',
-        b"\xff\xfe\n",
-        b"[" * 100_000 + b"\n",
-        b'{"jsonrpc": "2.0", "id": {"no": 1}, "method": "ping"}\n',
-        request(5, "no/such/method", {}),
-        request(6, "tools/call", {"arguments": {}}),
-        request(7, "tools/call", {"name": "board", "arguments": [1]}),
-        request(8, "tools/call", {"name": "board"}),
-    ]
-    done = subprocess.run(server_words(root.path), input=b"".join(lines), capture_output=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    refused = {str(each["id"]) for each in answers if "error" in each}
-    assert refused == {"2", "three", "None", "5", "6", "7"}
-    assert {each["id"] for each in answers if "result" in each} == {1, 8}
-    assert b"Traceback" not in done.stderr
-
-
-def request(number: int, method: str, params: dict[str, Any]) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
-
-
 def test_nothing_is_delegated_twice_by_a_server_that_is_killed(root: Root) -> None:
     """At any moment: before the task is written, right after, and before the answer is out."""
     before = len(open_site(root).ledger.tasks.all())
     for number in range(4):
         arguments = {"text": "noted", "worker": "adam", "request_id": f"killed-{number}"}
-        call = request(2, "tools/call", {"name": "delegate", "arguments": arguments})
+        call = raw_call(2, "tools/call", {"name": "delegate", "arguments": arguments})
         with subprocess.Popen(
             server_words(root.path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
         ) as server:
             assert server.stdin is not None
             assert server.stdout is not None
-            server.stdin.write(request(1, "initialize", INITIALIZE))
+            server.stdin.write(raw_session())
             server.stdin.flush()
             server.stdout.readline()
             server.stdin.write(call)

@@ -8,7 +8,6 @@ import os
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,15 +80,13 @@ def test_nobody_else_gets_in(served: Served) -> None:
     cookie = {name: value for name, value in served.log_in().items() if name == "Cookie"}
     assert served.ask("POST", "/mcp", call, cookie, **accept).status == 403, "a page needs its secret"
     too_long = served.bearer | {"Content-Length": str(100 << 20), "Content-Type": "application/json"}
-    assert served.ask("POST", "/mcp", None, too_long).status == 413
-    assert served.ask("POST", "/mcp", b"{not json", **accept).status == 400
+    refused = served.ask("POST", "/mcp", None, too_long)
+    assert (refused.status, refused.data["hint"]) == (413, f"send at most {16 << 20} bytes")
+    batch: list[bytes] = [b"{not json", b"\xff\0", b"[" * 100_000, json.dumps([call, call]).encode()]
+    assert [served.ask("POST", "/mcp", body, **accept).status for body in batch] == [400] * 4
+    assert served.ask("POST", "/mcp", b"x", **accept, **{"Content-Type": "text/plain"}).status == 415
+    assert served.ask("PUT", "/mcp", b"{}", **accept).status == 405
     assert served.ask("GET", "/api/v1/status").status == 200
-
-
-def test_a_server_that_only_shows_offers_what_only_reads(root: Root, served: Served) -> None:
-    served.end()
-    with serving(root, "--read-only") as shown:
-        assert asyncio.run(names_at(shown)) == LISTED[:6]
 
 
 # --- the inspector ----------------------------------------------------------------------------------
@@ -104,13 +101,23 @@ def inspected(*words: str, code: int = 0) -> Any:
     return json.loads(done.stdout)
 
 
-def test_the_inspector_lists_and_calls(root: Root, tmp_path: Path) -> None:
+def test_the_inspector_lists_and_calls(root: Root, served: Served) -> None:
+    """Over both ways, and what was asked for by one is known by the other."""
     server = server_words(root.path, "--allow", "read,delegate,accept")
     listed = inspected(*server, "--method", "tools/list", "--strict")
     assert [tool["name"] for tool in listed["tools"]] == [*LISTED[:8], "accept"]
+    address = [f"{served.url}mcp", "--header", f"Authorization: Bearer {served.token}"]
     arguments = ["--tool-arg", "text=by the inspector", "request_id=i"]
-    for _ in range(2):
-        called = inspected(*server, "--method", "tools/call", "--tool-name", "delegate", *arguments)
-        assert called["structuredContent"]["id"].startswith("t")
-    refused = inspected(*server, "--method", "tools/call", "--tool-name", "result", "--tool-arg", "id=t999", code=5)
+    ids = set()
+    for way in (server, address):
+        called = inspected(*way, "--method", "tools/call", "--tool-name", "delegate", *arguments)
+        ids.add(called["structuredContent"]["id"])
+    assert len(ids) == 1
+    refused = inspected(*address, "--method", "tools/call", "--tool-name", "result", "--tool-arg", "id=t999", code=5)
     assert "there is no task" in json.dumps(refused)
+
+
+def test_a_server_that_only_shows_offers_what_only_reads(root: Root, served: Served) -> None:
+    served.end()
+    with serving(root, "--read-only") as shown:
+        assert asyncio.run(names_at(shown)) == LISTED[:6]

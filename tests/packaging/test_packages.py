@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tarfile
 import venv
 import zipfile
-from importlib.metadata import version
+from importlib.metadata import distribution, files, requires, version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+from llmc.host.processes import marked_processes
 from testing.namespace import PROJECT
 
 
@@ -68,14 +72,47 @@ def test_the_lock_of_the_browser_s_packages_names_no_place_and_pins_each() -> No
 
 
 def test_it_works_in_an_environment_of_its_own(built: Path, tmp_path: Path) -> None:
+    """With what it says that it needs, and with nothing else of what is installed here. No index is asked."""
     (wheel,) = built.glob("*.whl")
     venv.create(tmp_path / "env")
     scripts = tmp_path / "env" / "bin"
+    (place,) = (tmp_path / "env" / "lib").glob("python3.*/site-packages")
     pip = [sys.executable, "-m", "pip", "--python", scripts / "python"]
-    subprocess.run([*pip, "install", "--quiet", "-c", PROJECT / "constraints.txt", wheel], cwd=tmp_path, check=True)
+    subprocess.run([*pip, "install", "--quiet", "--no-index", "--no-deps", wheel], cwd=tmp_path, check=True)
+    for package in needed_by("llmc"):
+        link(package, place)
     said = subprocess.run([scripts / "llmc", "--version"], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert said.stdout == f"llmc {version('llmc')}\n"
+    (tmp_path / "tmp").mkdir()
+    env = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
     demo = subprocess.run(
-        [scripts / "llmc", "demo", "--speed", "50"], capture_output=True, text=True, cwd=tmp_path, check=False
+        [scripts / "llmc", "demo", "--speed", "50"], capture_output=True, text=True, cwd=tmp_path, env=env, check=False
     )
     assert demo.returncode == 0, demo.stdout + demo.stderr
+    assert {"  llmc init", "  llmc add adam", "  llmc up --detach"} <= set(demo.stdout.splitlines())
+    assert ("`pipx install .`" in demo.stdout) == (shutil.which("llmc") is None)
+    assert list((tmp_path / "tmp").iterdir()) == [], "it leaves nothing behind"
+    assert marked_processes(TMUX_TMPDIR=os.environ["TMUX_TMPDIR"]) == []
+
+
+def needed_by(package: str) -> set[str]:
+    """What it needs when it runs, and what that needs, as installed here."""
+    found: set[tuple[str, frozenset[str]]] = set()
+    open_ones = [Requirement(package)]
+    while open_ones:
+        at = open_ones.pop()
+        for words in requires(at.name) or ():
+            needed = Requirement(words)
+            wanted = (needed.marker is None or needed.marker.evaluate({"extra": extra}) for extra in ("", *at.extras))
+            if any(wanted) and (needed.name, frozenset(needed.extras)) not in found:
+                found.add((needed.name, frozenset(needed.extras)))
+                open_ones.append(needed)
+    return {name for name, _ in found}
+
+
+def link(package: str, place: Path) -> None:
+    """Each directory and file that the package has in the environment of the tests."""
+    parts = {Path(file.parts[0]) for file in files(package) or () if file.parts[0] not in ("..", "__pycache__")}
+    for part in parts:
+        if not (place / part).exists():
+            (place / part).symlink_to(distribution(package).locate_file(part))

@@ -111,7 +111,7 @@ def test_texts_for_two_agents_at_once_do_not_cross(story: Story) -> None:
         decide_and_run(story.site, name, ev.StartAsked(story.site.now()))
     for number in range(3):
         sent = [story.spawn("message", name, f"{number} for {name}. ") for name in kept]
-        assert [process.wait(60) for process in sent] == [0, 0]
+        assert [process.wait(120) for process in sent] == [0, 0]
     assert {name: file.read_text() for name, file in kept.items()} == {
         name: f"0 for {name}. 1 for {name}. 2 for {name}. " for name in kept
     }
@@ -332,7 +332,7 @@ def sending(story: Story) -> Iterator[subprocess.Popen[bytes]]:
     sender = subprocess.Popen([*LLMC, "--root", story.root.path, *words], stdout=subprocess.PIPE)
     story.until(lambda: any(step.begun for step in story.worker("adam").pending))
     yield sender
-    receipt = json.loads(sender.communicate(timeout=60)[0])
+    receipt = json.loads(sender.communicate(timeout=120)[0])
     assert (receipt["outcome"], sender.returncode) in (("unknown", 4), ("undelivered", 1))
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -137,6 +140,40 @@ def test_what_is_left_for_llmc_harms_nobody(story: Story, trick: str) -> None:
     story.try_llmc("reset", "adam", "--yes")
     assert story.git("for-each-ref", "--format=%(refname) %(objectname)") == before
     assert story.git("status", "--porcelain") == ""
+
+
+INDEX = """
+import hashlib, os, struct, subprocess, sys
+blob = bytes.fromhex(subprocess.check_output(["git", "rev-parse", "HEAD:README"], text=True))
+def entry(path):
+    made = struct.pack(">10I", 1, 0, 1, 0, 0, 0, 0o100644, 0, 0, 1) + blob + struct.pack(">H", len(path)) + path
+    return made + bytes(8 - len(made) % 8)
+body = struct.pack(">4sII", b"DIRC", 2, 2) + entry(os.fsencode(sys.argv[2])) + entry(b"README")
+open(sys.argv[1], "wb").write(body + hashlib.sha1(body).digest())
+"""
+
+
+def test_llmcs_own_git_does_not_leave_the_clone(story: Story) -> None:
+    """What the agent leaves in the record of its worktree leads that git nowhere, and keeps nobody waiting."""
+    key = story.place / "key"
+    key.write_text("a key of the person's\n")
+    outside = os.path.relpath(key, story.root.worktree("adam"))
+    record = f"{story.root.git_dir}/worktrees/adam"
+    for trick in (
+        shlex.join([sys.executable, "-c", INDEX, f"{record}/index", outside]),
+        f"rm -f {record}/logs/HEAD && ln -s {key} {record}/logs/HEAD",
+        f"rm {record}/index && ln -s {key} {record}/index",
+        f"rm {record}/HEAD && mkfifo {record}/HEAD",
+        f"truncate -s 1T {record}/index",
+        f"mkdir {record}/rebase-merge && mkfifo {record}/rebase-merge/head-name",
+    ):
+        inside(story, "sh", "-c", trick)
+        assert "adam" in story.llmc("status").out
+        story.llmc("reset", "adam", "--yes")
+        assert key.read_text() == "a key of the person's\n"
+        assert inside(story, "git", "status", "--porcelain") == ""
+    blob = story.git("hash-object", str(key))
+    assert story.git("cat-file", "--batch-all-objects", "--batch-check", cwd=story.root.path).find(blob) == -1
 
 
 def test_nothing_outlives_down(story: Story) -> None:

@@ -91,7 +91,7 @@ def test_who_waits_sees_how_far_it_is(story: Story, tmp_path: Path) -> None:
     story.until(lambda: "\nhalf of it\n" in told.read_text())
     (tmp_path / "go").touch()
     story.until(lambda: "adam: idle" in told.read_text())
-    assert up.wait(30) == 0
+    assert up.wait(120) == 0
 
 
 def test_whoever_is_killed_in_the_middle_has_it_begun_again(story: Story, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_daemon_that_ends_takes_the_setup_with_it(story: Story, tmp_path: Path
     story.until(lambda: times(tmp_path / "pid"))
     assert story.json("status")["workers"][0]["evidence"]["signal"] == "setup"
     os.kill(daemon.pid, signal.SIGTERM)
-    daemon.wait(30)
+    daemon.wait(120)
     wait_until(lambda: not is_running(int((tmp_path / "pid").read_text())))
     assert not story.worker("adam").set_up
     assert story.worker("adam").work is Work.IDLE

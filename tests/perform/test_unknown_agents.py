@@ -38,6 +38,18 @@ def test_one_that_reports_is_up_and_gets_each_text_once(story: Story, prompt: tu
     assert kept(story).replace("\n\n", "\n") == f"a word\n{TEXT}\nand it > ends\na word\n".replace("\n\n", "\n")
 
 
+def test_prompts_one_after_the_other_are_no_draft(story: Story) -> None:
+    """It was too busy to read: the terminal has shown the lines by the time that it prompts for them."""
+    now = story.place / "now"
+    up(story, *WITH_PROMPT, "--after", str(now))
+    story.press("adam", "one", "Enter", "two", "Enter", "three", "Enter")
+    story.until(lambda: "three" in story.screen("adam"))
+    now.touch()
+    story.until(lambda: "> > >" in story.screen("adam"))
+    assert outcome(story, "a word") == ("delivered", "hook", 1)
+    assert kept(story) == "one\ntwo\nthree\na word\n"
+
+
 def test_one_that_reports_nothing_shows_it_by_its_echo(story: Story) -> None:
     up(story, *WITH_PROMPT, "--silent", events=False)
     assert outcome(story, "a word") == ("delivered", "composer", 1)

@@ -404,7 +404,7 @@ def test_a_change_waits_for_the_one_before_it(path):
     with FileLock(path.with_name("config.lock")):
         running = [subprocess.Popen([sys.executable, "-c", command, str(path), name]) for name in names]
         assert path.read_text() == TEXT
-    assert [process.wait(60) for process in running] == [0] * len(names)
+    assert [process.wait(120) for process in running] == [0] * len(names)
     assert set(load_config(path).workers) == {"adam", "baker", *names}
 
 

@@ -368,7 +368,7 @@ print([event.name for event in pending(sys.argv[1])], os.path.exists(sys.argv[1]
 """
     mounts = 'mount --bind "$1/a.json" "$1/a.json" && exec "$2" -c "$3" "$1"'
     command = ["unshare", "--mount", "sh", "-c", mounts, "sh", str(directory), sys.executable, script]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode and "unshare" in done.stderr:
         pytest.skip("nothing may be mounted here")
     assert done.stdout == "['b.json'] True\n", done.stderr

@@ -41,6 +41,13 @@ def test_an_answer_that_was_told_before_its_end_counts_as_it_ended(store: UsageS
     assert sums(store) == {("t1", "adam"): Tokens(100, 70)}
 
 
+def test_nobody_adds_to_the_answers_of_another(store: UsageStore) -> None:
+    """A copy is what a forked conversation begins with; what is more than that is made up."""
+    store.count("adam", [counted("a", Tokens(100, 1))], {})
+    assert not store.count("eve", [counted("a", Tokens(10**12, 10**12), task="t2", worker="eve")], {})
+    assert sums(store) == {("t1", "adam"): Tokens(100, 1)}
+
+
 def test_rows_tell_apart_what_prices_tell_apart(store: UsageStore) -> None:
     store.count(
         "adam", [counted("a", Tokens(5)), counted("b", Tokens(300_000)), counted("c", Tokens(5), model="n")], {}
@@ -53,7 +60,7 @@ def test_rows_tell_apart_what_prices_tell_apart(store: UsageStore) -> None:
 
 def test_how_far_a_file_was_read_is_kept_with_what_was_in_it(store: UsageStore) -> None:
     assert store.places("adam") == {}
-    place = FilePlace(7, 100, 90, '{"turn": 1}')
+    place = FilePlace(7, 100, 1, 90, "ab", '{"turn": 1}')
     store.count("adam", [], {"/x/\udcff": place, "/y": place})
     assert set(store.places("adam").values()) == {place}
     assert store.places("eve") == {}

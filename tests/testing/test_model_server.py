@@ -358,7 +358,7 @@ class Answer:
 
 
 def post(server: ModelServer, path: str, body: Body) -> Answer:
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=120)
     try:
         connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
         answer = connection.getresponse()
@@ -523,7 +523,7 @@ def test_what_is_not_an_answer_of_the_model(server: ModelServer, path: str, stat
 
 
 def test_models_are_listed(server: ModelServer) -> None:
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=120)
     connection.request("GET", "/v1/models")
     listing = json.load(connection.getresponse())
     connection.close()
@@ -536,10 +536,10 @@ def test_it_runs_as_a_program_that_keeps_a_log(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         port = int(program.stdout.readline().strip().rpartition(":")[2])
-        connection = HTTPConnection("127.0.0.1", port, timeout=20)
+        connection = HTTPConnection("127.0.0.1", port, timeout=120)
         connection.request("POST", "/v1/messages", json.dumps(ask_anthropic([("user", "model:text(hi)")])))
         connection.getresponse().read()
         connection.close()
         program.send_signal(signal.SIGTERM)
-        assert program.wait(20) == 0
+        assert program.wait(120) == 0
     assert json.loads(log.read_text())["prompts"] == ["model:text(hi)"]

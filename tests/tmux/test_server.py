@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -68,6 +69,38 @@ def wait_for_death(tmux, session):
 
 
 # --- no server, no answer ------------------------------------------------------------------------
+
+
+def hides_tmux(where, body):
+    """A program in its place, which begins with this and then becomes tmux itself."""
+    place = where / "bin"
+    place.mkdir()
+    program = place / "tmux"
+    program.write_text(f'#!/bin/sh\n{body}\nexec {shutil.which("tmux")} "$@"\n')
+    program.chmod(0o755)
+    return f"{place}:{os.environ['PATH']}"
+
+
+@pytest.mark.lesson(21, "not knowing moves nobody")
+def test_a_server_that_ends_in_the_middle_of_a_question_is_asked_again(tmux, tmp_path, monkeypatch):
+    """It ends with its last session: the client that has just connected only hears that it is gone."""
+    asked = tmp_path / "asked"
+    refuse = f'[ -e {asked} ] || {{ touch {asked}; echo "server exited unexpectedly" >&2; exit 1; }}'
+    sleeper(tmux, "adam")
+    monkeypatch.setenv("PATH", hides_tmux(tmp_path, refuse))
+    assert list(tmux.panes()) == ["adam"]
+    asked.unlink()
+    assert tmux.pane_of("adam") is not None
+    assert tmux.pane_of("baker") is None
+
+
+def test_a_server_that_ends_while_it_is_told_to_has_ended(tmux, tmp_path, monkeypatch):
+    sleeper(tmux, "adam")
+    monkeypatch.setenv("PATH", hides_tmux(tmp_path, 'echo "server exited unexpectedly" >&2; exit 1'))
+    tmux.kill_session("adam")
+    tmux.stop()
+    with pytest.raises(TmuxError, match="server exited"):
+        tmux.panes()
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
 
 from llmc.model import Work, Worker
 from llmc.ui.line_list import LineList
-from testing.at_face import play, seen_in, until_seen
+from testing.at_face import play, seen_in, until_seen, until_true
 from testing.story import Story, script
 
 HOSTILE = "[bold red]x[/] [@click=app.exit]go[/] \x1b[31mred\x1b]0;title\x07 \u202eright"
@@ -56,11 +57,17 @@ def test_a_number_answers_the_dialog_that_is_shown_and_no_other(story: Story) ->
         await pilot.press("9")
         await until_seen(pilot, "no option 9")
         await pilot.press("1")
-        await until_seen(pilot, "touch second")
+        # The agent's report is there before its screen has been read: only then can the dialog be answered.
+        await until_true(pilot, lambda: "touch second" in _asked(face))
+        await until_seen(pilot, "touch second", "1  Yes")
         await pilot.press("1")
         await until_seen(pilot, "Review  1")
 
     play(story, steps, (80, 24))  # without the terminal, which is ahead of the card
+
+
+def _asked(face: App[None]) -> str:
+    return str((face.card("worker/adam")["asked"] or {}).get("text"))  # type: ignore[attr-defined]
 
 
 def test_a_text_is_sent_without_opening_the_terminal(story: Story) -> None:
@@ -92,8 +99,7 @@ def test_what_was_not_shown_is_not_accepted(story: Story) -> None:
         await until_seen(pilot, "Review  adam", "a.txt", "a accepts it")
         assert len(story.subjects()) == 1
         face = pilot.app
-        while not face.trees:  # type: ignore[attr-defined]
-            await pilot.pause(0.05)
+        await until_true(pilot, lambda: face.trees)  # type: ignore[attr-defined]
         await pilot.press("escape")
         await until_seen(pilot, "LLMC")
         story.commit_as("adam", "b.txt", "b", "Slip in more")

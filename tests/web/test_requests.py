@@ -317,7 +317,7 @@ def rss_mb(served: Served) -> int:
 
 def flood(served: Served, head: str, part: bytes, parts: int) -> bytes:
     """Sends until the server has had enough. What it answered."""
-    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=120) as connection:
         lines = [f"Host: 127.0.0.1:{served.port}", f"Authorization: Bearer {served.token}"]
         lines += ["Content-Type: application/json", head]
         connection.sendall(("POST /api/v1/tasks HTTP/1.1\r\n" + "\r\n".join(lines) + "\r\n\r\n").encode())

@@ -86,7 +86,7 @@ def test_who_says_nothing_keeps_nobody_out(root):
     with ExitStack() as silent:
         silent.callback(served.end)
         for _ in range(300):
-            connection = silent.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=60))
+            connection = silent.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=120))
             with suppress(ConnectionError):
                 connection.sendall(b"GET / HTTP/1.1\r\nX: ")
         assert served.get("/tasks")["tasks"] == []
@@ -113,7 +113,7 @@ def test_a_person_sees_the_address_with_its_token_and_how_to_end_it(root):
     assert process.stdout is not None
     first, second = process.stdout.readline(), process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    rest = process.communicate(timeout=60)[0]
+    rest = process.communicate(timeout=120)[0]
     assert "http://127.0.0.1:" in first
     assert "/#token=" in first
     assert "Ctrl-C" in second
@@ -141,7 +141,7 @@ def test_off_this_machine_there_is_a_code_and_still_a_token(root):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/status")
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
     assert refused.value.code == 401
     refused.value.close()
     assert any("█" in line for line in lines)

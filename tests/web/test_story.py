@@ -102,6 +102,7 @@ def test_every_page_fits_a_phone_and_is_reached_by_keys(browser: Browser, story:
         page = visitor.open("/login")
         card = page.locator("#column-needs_you .card")
         expect(card).to_contain_text("<img src=x onerror=alert(1)>")
+        expect(page.locator("#live")).to_have_text("live")
         page.keyboard.press("j")
         expect(card).to_be_focused()
         page.get_by_label("only who waits").check()

@@ -11,7 +11,7 @@ from typing import Any
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
-from llmc.agents.delegation_tools import SERVER, bridge_command, bridge_files
+from llmc.agents.delegation_tools import SERVER, bridge_command
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Transcripts, Whereabouts, moment, part_of, prompts
 from llmc.agents.usage_files import Remembered, UsageFiles
@@ -60,7 +60,7 @@ def _tools(order: LaunchOrder) -> dict[str, str]:
         return {}
     program, *args = bridge_command(order)
     servers = {SERVER: {"command": program, "args": args}}
-    return {_tools_path(order): json.dumps({"mcpServers": servers}, indent=2), **bridge_files(order)}
+    return {_tools_path(order): json.dumps({"mcpServers": servers}, indent=2)}
 
 
 def _settings_path(order: LaunchOrder) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
-from llmc.agents.delegation_tools import SERVER, bridge_command, bridge_files
+from llmc.agents.delegation_tools import SERVER, bridge_command
 from llmc.agents.packs import load_pack
 from llmc.agents.transcripts import Line, Transcripts, Whereabouts, moment, part_of, texts
 from llmc.agents.usage_files import Remembered, UsageFiles
@@ -23,7 +23,7 @@ TOOL_SECS = 3700
 def launch(order: LaunchOrder) -> Launch:
     command = "resume" if order.resume else ""
     begin, end = (("codex", "resume"), (order.resume,)) if order.resume else (("codex",), ())
-    files = {hooks.script_path(order): hooks.SCRIPT, **bridge_files(order)}
+    files = {hooks.script_path(order): hooks.SCRIPT}
     return launch_of(order.program, begin, _options(order), end, command=command, files=files)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from llmc.agents import hooks
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import CommandOption, launch_of, option
-from llmc.agents.delegation_tools import SERVER, bridge_command, bridge_files
+from llmc.agents.delegation_tools import SERVER, bridge_command
 from llmc.agents.json_file import object_in
 from llmc.agents.own_home import links_to
 from llmc.agents.packs import load_pack
@@ -21,6 +21,8 @@ from llmc.agents.transcripts import Transcripts, Whereabouts, moment, part_of, p
 from llmc.agents.usage_files import Remembered, UsageFiles
 from llmc.core.usage.answer import ModelAnswer, Tokens, count, without_cached
 
+ROLE_FILE = "LLMC-ROLE.md"
+"""Read from the home as GEMINI.md is; for a directory of its own it would ask whether that is trusted."""
 TOOL_MILLISECONDS = 3_700_000
 """It gives up a tool after ten minutes otherwise."""
 
@@ -28,13 +30,12 @@ TOOL_MILLISECONDS = 3_700_000
 def launch(order: LaunchOrder) -> Launch:
     home = f"{order.settings_dir}/home"
     files = {f"{home}/.gemini/settings.json": _settings(order), hooks.script_path(order): hooks.SCRIPT}
-    files |= bridge_files(order)
     if order.role_prompt:
-        files[f"{_role_dir(order)}/GEMINI.md"] = order.role_prompt
+        files[f"{home}/.gemini/{ROLE_FILE}"] = order.role_prompt
     # With true colour its input box has edges; without, nothing on the screen tells where it begins.
     env = {"GEMINI_CLI_HOME": home, "COLORTERM": "truecolor", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
     # Login, history, trust. Settings files elsewhere are read only if they belong to root: hence a home of its own.
-    links = links_to(Path(order.home, ".gemini"), f"{home}/.gemini", own=("settings.json",))
+    links = links_to(Path(order.home, ".gemini"), f"{home}/.gemini", own=("settings.json", ROLE_FILE))
     return launch_of(order.program, ("gemini",), _options(order), env=env, files=files, links=links)
 
 
@@ -47,12 +48,6 @@ def _options(order: LaunchOrder) -> Iterator[CommandOption]:
     elif order.skip_permissions is False:
         yield option("--approval-mode", "default", lost="it may act without asking, if its settings say so")
     yield option("--resume", order.resume, lost="the conversation from before")
-    if order.role_prompt:
-        yield option("--include-directories", _role_dir(order), lost="its role prompt")
-
-
-def _role_dir(order: LaunchOrder) -> str:
-    return f"{order.settings_dir}/role"
 
 
 def _settings(order: LaunchOrder) -> str:
@@ -63,13 +58,21 @@ def _settings(order: LaunchOrder) -> str:
         hook = {"type": "command", "name": f"llmc-{name}", "command": hooks.hook_command(order, name)}
         wired[name] = [*wired.get(name, []), {"hooks": [hook]}]
     settings.setdefault("general", {}).update({"enableAutoUpdate": False, "enableAutoUpdateNotification": False})
-    settings.setdefault("context", {})["loadMemoryFromIncludeDirectories"] = True
+    if order.role_prompt:
+        context = settings.setdefault("context", {})
+        context["fileName"] = [*_file_names(context.get("fileName")), ROLE_FILE]
     settings.setdefault("hooksConfig", {})["notifications"] = False
     if order.delegates:
         program, *args = bridge_command(order)
         wired = {"command": program, "args": args, "timeout": TOOL_MILLISECONDS, "trust": bool(order.skip_permissions)}
         settings.setdefault("mcpServers", {})[SERVER] = wired
     return json.dumps(settings, indent=2)
+
+
+def _file_names(known: object) -> list[str]:
+    """What the person has its memory files called; the first is the one that it writes to."""
+    names = [known] if isinstance(known, str) else known if isinstance(known, list) else []
+    return [str(name) for name in names] or ["GEMINI.md"]
 
 
 def _notification(payload: Mapping[str, Any]) -> Report | None:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from llmc.agents.base import Agent, Launch, LaunchOrder
 from llmc.agents.command_line import launch_of, option
-from llmc.agents.delegation_tools import SERVER, bridge_command, bridge_files
+from llmc.agents.delegation_tools import SERVER, bridge_command
 from llmc.agents.javascript import REPORT
 from llmc.agents.packs import load_pack
 from llmc.values import Value
@@ -106,7 +106,7 @@ class Edition(Value):
         plugin = f"{order.settings_dir}/report.js"
         # By a file of its own: a plugin in a configuration directory makes it install packages there first.
         settings: dict[str, object] = {"autoupdate": False, "plugin": [Path(plugin).as_uri()], **self.settings}
-        files = {plugin: REPORT + PLUGIN, **bridge_files(order)}
+        files = {plugin: REPORT + PLUGIN}
         if order.delegates:
             server = {"type": "local", "command": bridge_command(order), "enabled": True, "timeout": TOOL_MILLISECONDS}
             settings["mcp"] = {SERVER: server}

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from llmc.core.delivery.texts import told_digest
+from llmc.host.files import open_plain
 from llmc.values import Value
 
 BLOCK = 256 * 1024
@@ -109,7 +110,7 @@ def _useful(transcripts: Transcripts, path: str) -> Iterator[Line]:
 
 
 def _first(path: str) -> Mapping[str, Any]:
-    with open(path, "rb") as file:
+    with open_plain(path) as file:
         return _object(file.readline(MOST_BYTES))
 
 
@@ -123,7 +124,7 @@ def _object(raw: bytes) -> Mapping[str, Any]:
 
 
 def _lines_backwards(path: str) -> Iterator[bytes]:
-    with open(path, "rb") as file:
+    with open_plain(path) as file:
         at = file.seek(0, os.SEEK_END)
         least = max(0, at - MOST_BYTES)
         rest = b""

@@ -11,6 +11,7 @@ from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.errors import LlmcError
 from llmc.git.clone import same_or_fetched
 from llmc.model import Session, Turn, Work, Worker
+from llmc.perform.fence import has_store
 from llmc.perform.fenced_work import take_over
 from llmc.perform.steps import settle
 from llmc.site import Site
@@ -30,8 +31,15 @@ def acting_for(site: Site, name: str, *, looks_only: bool = False) -> Iterator[W
     with site.lock_of(name), site.git.operation:
         worker = catch_up(site, name)
         yield worker
-        if name in site.ledger.load().workers:
-            take_over(site, worker)  # what was done to its branch is known inside before anybody else acts
+        if has_store(site, worker):
+            with suppress(LlmcError):  # whoever acts next makes up for it; what was done has its answer
+                _tell_inside(site, worker)
+
+
+def _tell_inside(site: Site, worker: Worker) -> None:
+    """What was done to the branch of a fenced worker is known in its fence before anybody else acts."""
+    if worker.name in site.ledger.load().workers:
+        take_over(site, worker)
 
 
 def catch_up_if_free(site: Site, name: str, *, finish: bool = False) -> None:

@@ -53,7 +53,18 @@ def next_assignment(
     others |= {task.id: task.standing for task in site.ledger.tasks.named(unknown).values()}
     away = [replace(hand, free=hand.free and hand.name not in unfit) for hand in elsewhere]
     hands = [*hands_of(site, state, unfit), *away]
-    return queued, assign(queued, hands, others, _flights(site, state, queued, touched))
+    unpaid = _waiting_for_money(site, queued)
+    paid = [task for task in queued if task.id not in unpaid]
+    plan = assign(paid, hands, others, _flights(site, state, paid, touched))
+    return queued, replace(plan, waiting={**plan.waiting, **unpaid})
+
+
+def _waiting_for_money(site: Site, queued: list[Task]) -> dict[str, str]:
+    if site.config.budget.task_usd is None and site.config.budget.task_tokens is None:
+        return {}
+    from llmc.care.budget import waiting_for_money
+
+    return waiting_for_money(site, queued)
 
 
 def _flights(site: Site, state: State, queued: list[Task], touched: Touched | None) -> list[Flight]:

@@ -38,7 +38,7 @@ def take_reports(site: Site, worker: Worker, most: int = MOST) -> list[Decision]
         if (last := telling(heard.reports)) is not None:
             keep_report(site.root.attention_file(worker.name), *last)
         if heard.answers:
-            from llmc.care.metering import count_reported
+            from llmc.perform.metering import count_reported
 
             count_reported(site, worker, heard.answers)
         if heard.events:

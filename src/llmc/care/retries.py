@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 
+from llmc.config.budget_settings import BudgetSettings
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.table import Decision
 from llmc.core.tasks.changes import retry_unasked
@@ -40,7 +41,16 @@ def try_again(site: Site, worker: Worker, failed: CheckResult | None = None) -> 
         return None
     if wanted.how is How.ELSEWHERE and not somebody_else(task, worker.name, hands_of(site, site.ledger.load())):
         return None  # it would only wait there, and its work would be out of sight
-    return next_try(worker, task, policy, site.config.tasks.retries, failed)
+    return next_try(worker, task, policy, site.config.tasks.retries, failed) if _is_paid(site, task) else None
+
+
+def _is_paid(site: Site, task: Task) -> bool:
+    """Whether its budgets, where there are any, have something left: else it would be stopped at once."""
+    if site.config.budget == BudgetSettings():
+        return True
+    from llmc.care.budget import spent_budget
+
+    return spent_budget(site, task.id) is None
 
 
 def carry_out(site: Site, worker: Worker, wanted: NextTry) -> Decision:

@@ -8,6 +8,7 @@ from llmc.care.acting import acting_for, newest_tip
 from llmc.care.elsewhere import NOBODY_ELSEWHERE, WorkersElsewhere
 from llmc.core.landing.plan import InReview
 from llmc.core.lifecycle.effects import MergeWork
+from llmc.core.tasks.task import Task
 from llmc.core.tasks.train import EntryState, TrainEntry
 from llmc.errors import LlmcError
 from llmc.host.locks import is_held
@@ -64,11 +65,20 @@ def unattended(site: Site, elsewhere: WorkersElsewhere = NOBODY_ELSEWHERE) -> It
 
 
 def _may_land(site: Site, worker: Worker) -> bool:
-    task = site.ledger.tasks.named([worker.task] if worker.task else []).get(worker.task)
+    task = task_at(site, worker)
     if task is not None and task.auto_accept:
         return True
+    return site.ledger.policy_of(worker.name).auto_accept and not waits_for_person(site, worker, task)
+
+
+def task_at(site: Site, worker: Worker) -> Task | None:
+    return site.ledger.tasks.named([worker.task] if worker.task else []).get(worker.task)
+
+
+def waits_for_person(site: Site, worker: Worker, task: Task | None) -> bool:
+    """What an agent has delegated, and what a supervisor itself has made, does not land unseen."""
     by_agents = (task is not None and task.asked_by) or site.config.worker(worker.name).role
-    return site.ledger.policy_of(worker.name).auto_accept and (not by_agents or site.config.mcp.auto_accept)
+    return bool(by_agents) and not site.config.mcp.auto_accept
 
 
 def _entry_or_why(site: Site, worker: Worker, elsewhere: WorkersElsewhere) -> TrainEntry | tuple[str, str]:

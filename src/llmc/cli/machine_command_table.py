@@ -91,6 +91,7 @@ REMOTE_COMMANDS = (
             value("--tree", "SHA", some_tree, "only this very tree"),
             flag("--changed", text="even if the work has changed since its review"),
             flag("--check", text="run the checks, too"),
+            flag("--unattended", text="nobody has asked for it"),
         ),
         hidden=True,
     ),

@@ -161,7 +161,7 @@ class CommandParser(Parser):
             if word == "--":
                 return [*flags, *others, word, *words]
             action = self._option_string_actions.get(word.partition("=")[0])
-            is_flag = action is not None or (word.startswith("-") and word != "-" and " " not in word)
+            is_flag = action is not None or (word.startswith("-") and not _is_text(word))
             (flags if is_flag else others).append(word)
             if action is not None and action.nargs is None and "=" not in word and words:
                 if action.type is some_flags:  # argparse would take `--time=30` for an option of ours
@@ -183,6 +183,11 @@ class CommandParser(Parser):
         codes, examples = (_indented(lines) for lines in (("0 done", *command.codes), command.examples))
         self.epilog = f"exit codes:\n{codes}\n\nexample:\n{examples}"
         return super().format_help()
+
+
+def _is_text(word: str) -> bool:
+    """Of one that begins as a flag does: standard input, a sentence, a number."""
+    return word == "-" or " " in word or word[1:].replace(".", "", 1).isdecimal()
 
 
 def make_parser(prog: str = "llmc") -> ArgumentParser:

@@ -129,6 +129,8 @@ class Show:
         self._llmc("review", "baker")
         self._llmc("accept")
         self._say(status_text(status_document(self.root), self.app.console.columns))
+        self._chapter("What that has cost (made up here: the demo agent asks no model)")
+        self._llmc("usage")
 
     def _check(self) -> list[str]:
         log = Git(self.host).text(self.repository, "log", "--reverse", "--format=%h %s", "main")

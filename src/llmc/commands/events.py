@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from llmc.app import App
 from llmc.commands.shared.result import Result
@@ -29,14 +29,14 @@ def run(app: App, args: Namespace) -> Result:
     found = site.ledger.events.recent(args.worker, limit=args.lines)
     if args.follow:
         _follow(app, site, args, found)
-    told: list[tuple[LoggedEvent, object]] = [(event, json_object(event)) for event in found]
+    told: list[tuple[LoggedEvent, Mapping[str, object]]] = [(event, json_object(event)) for event in found]
     if args.worker is None and has_machines(site.root):
         told = sorted([*told, *_elsewhere(site, args.lines)], key=lambda each: each[0].at_unix)[-args.lines :]
     text = "\n".join(_line(event) for event, _ in told) or "nothing has happened yet"
     return Result(text, [data for _, data in told])
 
 
-def _elsewhere(site: Site, lines: int) -> Iterator[tuple[LoggedEvent, object]]:
+def _elsewhere(site: Site, lines: int) -> Iterator[tuple[LoggedEvent, Mapping[str, object]]]:
     """Of machines that answer, moved to the clock here."""
     from llmc.fleet.looking import ask_all
 

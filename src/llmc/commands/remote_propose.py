@@ -7,6 +7,7 @@ from argparse import Namespace
 from llmc.app import App
 from llmc.care.acting import acting_for, newest_tip
 from llmc.care.landing_notes import left_out_of
+from llmc.care.train_entries import task_at, waits_for_person
 from llmc.commands.shared.result import Result
 from llmc.core.landing.plan import InReview, MakeCommit
 from llmc.core.lifecycle.effects import MergeWork
@@ -20,6 +21,11 @@ def run(app: App, args: Namespace) -> Result:
     site = app.site()
     wanted = MergeWork(args.message, args.changed, args.tree)
     with acting_for(site, args.worker) as worker:
+        if args.unattended and waits_for_person(site, worker, task_at(site, worker)):
+            raise NotMergedError(
+                f"an agent has delegated {worker.name}'s task, or is a supervisor itself: that does not land unseen",
+                f"`llmc review {worker.name}`, then `llmc accept {worker.name}`",
+            )
         tip = newest_tip(site)
         if tip != args.tip:
             return Result(f"the branch is at {tip[:12]} here, and at {args.tip[:12]} at the hub", {"at": tip}, 1)

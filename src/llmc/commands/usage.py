@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
+from datetime import date, timedelta
 from typing import Any
 
 from llmc.app import App
-from llmc.care.metering import count_all, day_of, prices_of
 from llmc.commands.shared.result import Result
 from llmc.core.usage.prices import PriceBook
 from llmc.core.usage.sums import BY, COUNTED, UsageRow, usage_data
 from llmc.errors import InvalidUsageError, LlmcError
+from llmc.perform.metering import count_all, day_of, prices_of
 from llmc.site import Site
 
 HEADS = ("input", "output", "cache read", "cache write", "dollars")
-DAY_SECS = 86_400
 NONE = {"task": "(no task)", "model": "(unknown)"}
 
 
@@ -47,7 +47,7 @@ def _first_day(since: str | None, now: float) -> str:
     days = {"today": 0, "yesterday": 1}.get(since)
     if days is None and since.endswith("d"):
         days = int(since[:-1]) - 1
-    return since if days is None else day_of(now - days * DAY_SECS)
+    return since if days is None else (date.fromisoformat(day_of(now)) - timedelta(days=days)).isoformat()
 
 
 def _table(data: dict[str, Any], by: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache, lru_cache
 from pathlib import Path
 
 from llmc.config.load import decode, read_text
@@ -71,7 +72,21 @@ def read_prices(path: Path | str) -> PriceFile:
 
 
 def price_book(own: str) -> PriceBook:
-    """`own`: where the user's prices are, if there are any."""
-    ours = read_prices(OWN)
+    """`own`: where the user's prices are, if there are any. Read again when that has changed."""
+    try:
+        status = os.stat(own)
+    except OSError:
+        return _book(own, None)  # there are none, or reading them tells why that cannot be done
+    return _book(own, (status.st_ino, status.st_size, status.st_mtime_ns))
+
+
+@lru_cache(maxsize=4)
+def _book(own: str, _seen: tuple[int, ...] | None) -> PriceBook:
+    ours = _ours()
     theirs = (by_name(read_prices(own).price),) if os.path.lexists(own) else ()
     return PriceBook((*theirs, by_name(ours.price)), ours.as_of)
+
+
+@cache
+def _ours() -> PriceFile:
+    return read_prices(OWN)

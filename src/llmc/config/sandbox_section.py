@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from llmc.config.value_types import string
@@ -55,7 +56,7 @@ INNER_PATHS = ValueType(f"{_PATHS}, and not the whole system", _paths_but_the_ro
 NETWORK: ValueType[bool | tuple[str, ...]] = ValueType(
     'true, false, or a list of "host:port"', _network, '["api.example.org:443"]', "boolean or list of host:port"
 )
-MODE = choice(MODES)
+MODE = replace(choice(MODES), example='"bwrap"', word="string")
 
 
 class Sandbox(Value):

@@ -66,7 +66,7 @@ def usage_words(usage: dict[str, Any]) -> str:
     """`1.2M tokens, $0.42 at API prices`."""
     tokens = sum(usage[name] for name in usage if name.endswith("_tokens"))
     usd, priced = usage["usd"], usage["priced"]
-    more = " and what has no price" if priced == "partly" else ""
+    more = " without those that have no price" if priced == "partly" else ""
     return f"{short_number(tokens)} tokens, " + (f"${usd:,.2f} at API prices{more}" if usd is not None else "no price")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from llmc.config.settings import Config
-from llmc.doctor.answers import Absent, Answer, Broken, Found, given, known, there
+from llmc.doctor.answers import Absent, Answer, Broken, Found, known, probe, there
 from llmc.doctor.clone import CloneSeen
 from llmc.doctor.findings import ERROR, Finding, Topic
 from llmc.doctor.health import Health, Looking, ProgramVersion
@@ -58,7 +58,8 @@ class ProgramsSeen(Value):
 
 def look(looking: Looking, seen: Health) -> ProgramsSeen:
     installed = (tool for tool in ("git-lfs", *OPTIONAL) if looking.host.which(tool) is not None)
-    fence = given(looking.config, lambda config: _look_at_fence(looking, config))
+    config = known(looking.config, None)  # settings that cannot be read have a finding of their own
+    fence: Answer[tuple[str, str]] = Absent() if config is None else probe(lambda: _look_at_fence(looking, config))
     return ProgramsSeen(looking.versions["git"], looking.versions["tmux"], frozenset(installed), fence)
 
 

@@ -103,6 +103,7 @@ def offer_of(site: Site, calls: Calls, machine: Machine, worker: str, tip: str, 
     words += ["--message", wanted.message] if wanted.message is not None else []
     words += ["--tree", wanted.tree] if wanted.tree is not None else []
     words += ["--changed"] if wanted.changed else []
+    words += ["--unattended"] if wanted.unattended else []
     words += ["--check"] if machine.options.checks == "machine" else []
     answer = calls.do(machine.name, *words, repeatable=True)
     if answer.code != 0 and answer.shaped({"at": ""})["at"]:  # somebody over there has moved the branch, which is ours

@@ -8,7 +8,8 @@ from threading import Semaphore, Thread
 
 from llmc.errors import LlmcError
 from llmc.fleet.calls import Calls
-from llmc.fleet.registry import read_fleet
+from llmc.fleet.notes import note_silent
+from llmc.fleet.registry import machine_named, read_fleet
 from llmc.fleet.wire import MachineAnswer, answer_in
 from llmc.site import Site
 from llmc.store.snapshot import read_daemon_pid
@@ -18,7 +19,7 @@ WITHIN_SECS = 5.0
 
 
 def look_round(site: Site) -> None:
-    """What is heard is kept; who does not answer in time stays as it was known."""
+    """What is heard is kept; of who does not answer in time, what was known."""
     if read_daemon_pid(site.root.daemon_lock) is None:
         ask_all(site, "--version")
 
@@ -35,9 +36,14 @@ def ask_all(site: Site, *words: str) -> dict[str, MachineAnswer]:
                 answers[name] = answer_in(calls.ask(name, {"op": "run", "words": words}, within))
 
     names = [name for name, member in read_fleet(site.root).members.items() if not member.lost]
-    asking = [Thread(target=ask, args=(name,), daemon=True) for name in names]
-    for each in asking:
+    # Not a pool: Python would wait at its end for whoever asks a dead machine.
+    asking = {name: Thread(target=ask, args=(name,), daemon=True) for name in names}
+    for each in asking.values():
         each.start()
-    for each in asking:
+    for name, each in asking.items():
         each.join(max(0.0, until - time.monotonic()) + 1.0)
+        if each.is_alive():
+            with suppress(LlmcError):
+                silent = machine_named(site.root, site.config, name)
+                note_silent(site.root, silent, f"{name} did not answer within {WITHIN_SECS:.0f} s")
     return dict(answers)

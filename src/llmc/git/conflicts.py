@@ -17,8 +17,11 @@ from llmc.git.repository import Operation, operations, raw_status, resolve
 from llmc.git.runner import Git
 from llmc.git.scratch_objects import throw_away_store
 from llmc.git.worktree_commit import commit_tree
+from llmc.host.files import read_below
 from llmc.values import Value
 
+_LARGEST = 16 * 1024 * 1024
+"""Bytes of a file in which anybody looks for markers."""
 _NONE = "000000"
 _FILE = "100"
 _SYMLINK = "120000"
@@ -161,7 +164,7 @@ def _with_regions(git: Git, worktree: str, entry: Unmerged, conflict: Conflict) 
     marked = conflict.kind in (ConflictKind.CONTENT, ConflictKind.ADDED_BY_BOTH)
     if not marked or not entry.worktree_mode.startswith(_FILE):
         return conflict
-    content = git.host.read(f"{worktree}/{conflict.path}") or b""
+    content = read_below(worktree, conflict.path, _LARGEST)  # what is in it may be told to whoever wrote it
     if b"\0" in content:
         return replace(conflict, kind=ConflictKind.BINARY)
     regions = conflict_regions(content.decode("utf-8", "replace"))

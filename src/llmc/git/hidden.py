@@ -13,6 +13,7 @@ from os import urandom
 from llmc.git.parse import WorktreeStatus, encode, nul_fields, parse_worktree_status
 from llmc.git.repository import git_paths, raw_status
 from llmc.git.runner import LONG, Git
+from llmc.git.wall import temporary_of
 
 _SKIPPED = "S"
 
@@ -48,7 +49,10 @@ def whole_status(git: Git, worktree: str) -> WorktreeStatus:
 
 @contextmanager
 def _copied_index(git: Git, worktree: str) -> Iterator[Mapping[str, str]]:
-    index, copy = git_paths(git, worktree, "index", f"llmc-{urandom(8).hex()}.index")
+    name = f"llmc-{urandom(8).hex()}.index"
+    index, beside = git_paths(git, worktree, "index", name)
+    away = temporary_of(git.host, worktree)
+    copy = beside if away is None else f"{away}/{name}"
     git.host.copy_file(index, copy)
     try:
         yield {"GIT_INDEX_FILE": copy}

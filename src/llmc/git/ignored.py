@@ -117,7 +117,7 @@ def _ignored(git: Git, worktree: str, paths: Sequence[str]) -> frozenset[str]:
 def _copy(git: Git, checkout: str, worktree: str, path: str) -> str:
     """Copies one file; the reason when that fails, because one file must not keep the others behind."""
     try:
-        git.host.copy_file(f"{checkout}/{path}", f"{worktree}/{path}")
+        git.host.copy_file(f"{checkout}/{path}", f"{worktree}/{path}", below=worktree)
     except OSError as refused:
         return refused.strerror or str(refused)
     return ""

@@ -20,6 +20,8 @@ SCRATCH = ".checks"
 """Worktrees of LLMC's own, numbered from 1. The names of workers begin with a letter."""
 SHARED_DIRECTORIES = ("objects", "refs", "logs", "worktrees", "rr-cache", "lfs")
 SHARED_FILES = ("packed-refs",)
+SUBMODULES = "modules"
+"""In a worktree's record: repositories that LLMC's own git does not work in."""
 _SHALLOW = "shallow"
 """Where the history was cut off when the clone was made. What is written there later would cut off more of it."""
 SHARED = frozenset(("objects", "refs", "packed-refs", "worktrees", "config", "info"))

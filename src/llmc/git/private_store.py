@@ -32,15 +32,20 @@ _OBJECT = re.compile(r"([0-9a-f]{40,64}) ([0-9]+)")
 _BUNCH_BYTES = 64 * 1024 * 1024
 _MANY = 1000
 """So many objects are kept as a pack."""
-_LOOK = """\
-export GIT_DIR=/store
+_PLAIN = """\
+odd=$(find /store '(' ! -type f ! -type d -o ! -path '/store/objects/*' -size +65536k ')' -print | head -n 1)
+[ -z "$odd" ] || { echo "$odd is no file of git's" >&2; exit 1; }
+"""
+"""A pipe keeps git waiting, and so does a file without an end, or a link to one."""
+_LOOK = f"""\
+{_PLAIN}export GIT_DIR=/store
 git for-each-ref --format='%(objectname) %(refname)' refs/heads || exit 1
 echo
 exec git cat-file --batch-all-objects --unordered --batch-check='%(objectname) %(objectsize:disk)'
 """
-_PACK = "GIT_DIR=/store exec git pack-objects -q --window=0 --stdout"
-_MOVE = """\
-export GIT_DIR=/store GIT_ALTERNATE_OBJECT_DIRECTORIES=/objects
+_PACK = f"{_PLAIN}GIT_DIR=/store exec git pack-objects -q --window=0 --stdout"
+_MOVE = f"""\
+{_PLAIN}export GIT_DIR=/store GIT_ALTERNATE_OBJECT_DIRECTORIES=/objects
 exec git -c core.hooksPath=/dev/null -c core.logAllRefUpdates=true update-ref --no-deref --stdin
 """
 

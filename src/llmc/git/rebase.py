@@ -150,11 +150,6 @@ def _replayed_by_git(git: Git, worktree: str, *where: str) -> Rebased | Conflict
         raise
 
 
-def continue_rebase(git: Git, worktree: str) -> Rebased | Conflicted:
-    """Goes on with a rebase whose conflicts are all staged. If it cannot, the resolutions stay where they are."""
-    return _outcome(git, worktree, _rebase(git, worktree, "--continue"))
-
-
 def _rebase(git: Git, worktree: str, *args: str) -> Completed:
     return git.run(worktree, "rebase", *args, check=False, timeout=LONG)
 

@@ -11,9 +11,9 @@ from enum import StrEnum
 
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError
-from llmc.git.own_view import own_path
+from llmc.git.own_view import own_path, places, records_of
 from llmc.git.parse import StatusEntry, Worktree, decode, encode, nul_fields, parse_status, parse_worktrees
-from llmc.git.runner import Git
+from llmc.git.runner import Git, require_plain
 from llmc.values import Value
 
 HEADS = "refs/heads/"
@@ -165,7 +165,9 @@ def raw_status(git: Git, worktree: str, env: Mapping[str, str] | None = None) ->
 
 
 def list_worktrees(git: Git, repository: str) -> tuple[Worktree, ...]:
-    """The main one first. A bare repository lists itself too."""
+    """The main one first. A bare repository lists itself too. Git reads all of their records for that."""
+    if places(git.host, repository):
+        require_plain(git.host, records_of(repository), "a worker's")
     return parse_worktrees(git.run(repository, "worktree", "list", "--porcelain", "-z").out)
 
 

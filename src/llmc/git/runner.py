@@ -11,8 +11,9 @@ from dataclasses import field
 from llmc.errors import LlmcError
 from llmc.git.failure import GitError, is_locked
 from llmc.git.objects import ObjectReaders
-from llmc.git.own_view import EVERYWHERE_BELOW, places
+from llmc.git.own_view import EVERYWHERE_BELOW, SUBMODULES, places
 from llmc.git.parse import decode, encode
+from llmc.git.wall import require_made, wall_of
 from llmc.host.base import Completed, Host, ProgramMissingError, Talk
 from llmc.values import Value
 
@@ -45,6 +46,10 @@ _FIXED = {
 
 class GitTooOldError(LlmcError):
     """The installed git lacks what LLMC needs."""
+
+
+class OddRecordError(LlmcError):
+    """Git would wait for ever, or follow somebody's link; it was not run."""
 
 
 class Git(Value):
@@ -112,6 +117,8 @@ class Git(Value):
     def _prepared(self, cwd: str, args: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
         """The environment and the words of a command there."""
         known = {} if self.as_agents else places(self.host, cwd)
+        if "GIT_COMMON_DIR" in known:
+            require_plain(self.host, known["GIT_DIR"], f"{posixpath.basename(cwd)}'s")
         return clean_environment(self.host.environ()) | known, (*EVERYWHERE_BELOW, *args) if known else args
 
     def text(self, cwd: str, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> str:
@@ -142,11 +149,25 @@ class Git(Value):
     def _once(
         self, cwd: str, args: tuple[str, ...], environment: Mapping[str, str], stdin: bytes, timeout: float
     ) -> Completed:
+        wall = wall_of(self.host, cwd)
+        if wall is not None:
+            argv, environment = wall.around(cwd, ("git", *args), environment)
+            done = self.host.run(argv, cwd="/", env=environment, stdin=stdin, timeout=timeout)
+            require_made(done)
+            return done
         try:
             return self.host.run(["git", *args], cwd=cwd, env=environment, stdin=stdin, timeout=timeout)
         except ProgramMissingError as missing:
             hint = f"install git {_dotted(MINIMUM)} or later and make sure that it is on your PATH"
             raise ProgramMissingError("git is not installed", hint) from missing
+
+
+def require_plain(host: Host, record: str, whose: str) -> None:
+    if host.has_odd_files(record, SUBMODULES):
+        raise OddRecordError(
+            f"{whose} record in the clone has links, pipes or endless files in it ({record})",
+            "`llmc reset NAME` makes it again and keeps the work; `llmc doctor` says whose it is",
+        )
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from llmc.git.own_view import SHARED_DIRECTORIES, SHARED_FILES
 from llmc.git.parse import decode, encode
 from llmc.git.repository import git_paths
 from llmc.git.runner import LONG, Git
+from llmc.git.wall import temporary_of
 from llmc.values import Value
 
 # What makes git believe that it is in the middle of something; plain files with no absolute paths in them.
@@ -63,7 +64,8 @@ def put_back(git: Git, worktree: str, files: str, state: str) -> None:
 @contextmanager
 def _scratch(git: Git, worktree: str) -> Iterator[str]:
     """A directory for temporary indexes beside the real one, so that copies of it keep working."""
-    (path,) = git_paths(git, worktree, "llmc-scratch")
+    away, (beside,) = temporary_of(git.host, worktree), git_paths(git, worktree, "llmc-scratch")
+    path = beside if away is None else f"{away}/scratch"
     git.host.remove_tree(path)  # of one that was killed; whoever is here acts for the worker, alone
     git.host.make_dir(path)
     try:

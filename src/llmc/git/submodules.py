@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from llmc.errors import LlmcError
 from llmc.git.failure import GitError
 from llmc.git.own_view import EVERYWHERE_BELOW, record_of, submodules_of
 from llmc.git.parse import nul_fields
 from llmc.git.repository import common_dir, toplevel
 from llmc.git.runner import LONG, Git
 from llmc.git.worktree import worktree_path
+from llmc.host.files import read_below, write_below
 from llmc.values import Value
 
 # Git takes submodules from local paths only if told so (2.38.1 and later); no hook of a template runs here.
 _QUIETLY = (*EVERYWHERE_BELOW, "-c", "protocol.file.allow=always")
+LARGEST = 1024 * 1024
+"""Bytes of a configuration."""
 _UPDATE = ("submodule", "--quiet", "update", "--init")
+
+
+class SubmoduleLinkError(LlmcError):
+    """Somebody has put a link where a submodule belongs; nothing was written through it."""
 
 
 class _Level(Value):
@@ -26,6 +34,9 @@ class _Level(Value):
     """Where LLMC keeps the configuration of each submodule as it made it: agents can write what git has there."""
     theirs: str
     their_git: str
+    worktree: str
+    """The worker's; and the clone's record of it."""
+    record: str
 
 
 class _Submodule(Value):
@@ -40,7 +51,8 @@ def fill_submodules(git: Git, source: str, root: str, worker: str, aside: str) -
     submodules, too. What somebody else has put in their place goes aside.
     """
     kept, theirs = submodules_of(root, worker), toplevel(git, source) or source
-    top = _Level(worktree_path(root, worker), record_of(root, worker), kept, theirs, common_dir(git, source) or source)
+    place, record = worktree_path(root, worker), record_of(root, worker)
+    top = _Level(place, record, kept, theirs, common_dir(git, source) or source, place, record)
     for each in _fill(git, top, aside):
         url = _url(git, each.level.files)
         if url:
@@ -54,15 +66,22 @@ def _fill(git: Git, level: _Level, aside: str) -> list[_Submodule]:
     if found:
         _update(git, level, found)
     for each in found:
-        git.host.write(f"{each.level.settings}/.made", git.host.read(f"{each.level.git_dir}/config") or b"")
+        git.host.write(f"{each.level.settings}/.made", _settings_of(each.level))
         _fill(git, each.level, f"{aside}/{each.name}")
     return found
 
 
+def _settings_of(level: _Level) -> bytes:
+    return read_below(level.record, f"{level.git_dir.removeprefix(level.record)}/config".lstrip("/"), LARGEST)
+
+
 def _make_deaf(git: Git, each: _Submodule, aside: str) -> None:
     level, made = each.level, git.host.read(f"{each.level.settings}/.made")
+    for place in (level.files, level.git_dir):
+        if git.host.real_path(place) != place:
+            raise SubmoduleLinkError(f"{place} leads to another place", "remove the link that is on the way to it")
     if made is not None and git.host.exists(f"{level.git_dir}/config"):
-        git.host.write(f"{level.git_dir}/config", made)
+        write_below(level.record, f"{level.git_dir.removeprefix(level.record)}/config", made)
     elif git.host.exists(f"{level.files}/.git") or git.host.exists(level.git_dir):
         for place, name in ((level.files, "files"), (level.git_dir, "git")):
             if git.host.exists(place):
@@ -87,7 +106,7 @@ def _fetch_from(git: Git, places: dict[_Submodule, str]) -> None:
     for each, place in places.items():
         settings = f"{each.level.git_dir}/config"
         if git.host.exists(settings):
-            git.run("/", "config", "--file", settings, "remote.origin.url", place)
+            git.run(each.level.worktree, "config", "--file", settings, "remote.origin.url", place)
 
 
 def _submodules(git: Git, level: _Level) -> list[_Submodule]:
@@ -109,6 +128,8 @@ def _below(level: _Level, name: str, path: str) -> _Level:
         f"{level.settings}/{path}",
         f"{level.theirs}/{path}",
         f"{level.their_git}/modules/{name}",
+        level.worktree,
+        level.record,
     )
 
 

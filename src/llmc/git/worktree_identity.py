@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 
 from llmc.errors import LlmcError
-from llmc.git.own_view import place_of, record_of, records_of
+from llmc.git.own_view import SUBMODULES, place_of, record_of, records_of
 from llmc.git.parse import decode
 from llmc.git.plain_refs import is_alias
 from llmc.host.base import Host
 
 _POINTER = "gitdir: "
 _HEAD = re.compile(r"ref: refs/heads/\S+|[0-9a-f]{40,64}")
-_SUBMODULES = "modules"
-"""Repositories that LLMC's own git does not work in."""
 _LONGEST = 8192
 """More than any path. What is longer, or has no length, such as a named pipe, is not read at all."""
 
@@ -61,7 +59,7 @@ def has_whole_record(host: Host, root: str, name: str) -> bool:
     """Whether the clone's record can be used once it names the right places again."""
     record = record_of(root, name)
     # Git makes no links there, and what it empties, such as `rebase-merge`, it empties through a link as well.
-    return recorded_head(host, root, name) is not None and not host.has_links(record, _SUBMODULES)
+    return recorded_head(host, root, name) is not None and not host.has_odd_files(record, SUBMODULES)
 
 
 def _wrong_pointer(host: Host, worktree: str, record: str) -> str | None:

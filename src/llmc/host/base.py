@@ -127,16 +127,20 @@ class Host(Protocol):
     def read_link(self, path: str) -> str | None:
         """Where the symlink points; None when the path is no symlink."""
 
-    def has_links(self, path: str, leave_out: str) -> bool:
-        """Whether there is a symlink anywhere in the directory tree, apart from what is in `leave_out` of it."""
+    def has_odd_files(self, path: str, leave_out: str) -> bool:
+        """Whether there is anything in the directory tree but directories, sockets and files of a size that git makes.
+
+        Symlinks, and pipes, which keep whoever opens them waiting. Directories named `leave_out` are not looked at.
+        """
 
     def make_link(self, target: str, path: str) -> None:
         """A symlink at `path`, where nothing may be."""
 
-    def copy_file(self, source: str, target: str) -> None:
+    def copy_file(self, source: str, target: str, *, below: str = "") -> None:
         """Copies a file with its mode and times, or a symlink as a symlink.
 
-        Makes the directories above `target` and replaces what is there, never writing through a symlink.
+        Makes the directories above `target` and replaces what is there, never writing through a symlink. With `below`,
+        a directory that somebody else writes to, no directory on the way from there is one, either.
         """
 
     def has_unread_input(self, tty: str) -> bool:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from llmc.errors import LlmcError, system_hint
 
@@ -20,7 +21,8 @@ NOT_A_DIRECTORY = (errno.ENOTDIR, errno.ELOOP, errno.EMLINK)
 """What systems say of a link, or of another kind of file, that was to be opened as a directory."""
 AS_IT_IS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """Follows no link, and does not wait for the other end of a pipe."""
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class DiskError(LlmcError):
@@ -86,7 +88,7 @@ def _unfinished(path: Path) -> Path:
 
 def _write_new(path: Path, data: bytes, mode: int, durable: bool) -> None:
     path.unlink(missing_ok=True)
-    fd = os.open(path, _NEW_FILE, mode)
+    fd = os.open(path, NEW_FILE, mode)
     try:
         os.fchmod(fd, mode)
         rest = memoryview(data)
@@ -155,6 +157,14 @@ def stand_aside(path: Path | str) -> None:
             os.rename(path, os.path.join(directory, f".{name}.aside-{time.time_ns()}"))
 
 
+def open_plain(path: str) -> BinaryIO:
+    """To read what somebody else writes. Raises OSError, too, for a link, and for a pipe or a device without an end."""
+    fd = open_regular(path, os.O_RDONLY)
+    if fd is None:
+        raise OSError(errno.EINVAL, "it is no file of its own", path)
+    return open(fd, "rb")
+
+
 def read_own(path: Path | str) -> bytes:
     """What is no file is empty."""
     fd = open_regular(path, os.O_RDONLY)
@@ -176,8 +186,7 @@ def leads_to(path: Path, fd: int) -> bool:
 def opened(path: str, *, within: int | None = None) -> Iterator[int | None]:
     """The directory, to name its entries by; None where there is none."""
     try:
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        directory = os.open(path, flags, dir_fd=within)
+        directory = os.open(path, _DIRECTORY, dir_fd=within)
     except OSError as error:
         if error.errno not in (errno.ENOENT, *NOT_A_DIRECTORY):
             raise
@@ -196,7 +205,36 @@ def read_below(top: str, name: str, largest: int) -> bytes:
         return b"" if at is None else _read_within(at, directory, rest, largest)
 
 
+def write_below(top: str, name: str, content: bytes) -> None:
+    """As `read_below`: raises OSError where anything on the way is a link."""
+    with made_below(top, os.path.dirname(name)) as at:
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.basename(name), dir_fd=at)
+        with open(os.open(os.path.basename(name), NEW_FILE, 0o600, dir_fd=at), "wb") as file:
+            file.write(content)
+
+
+@contextmanager
+def made_below(top: str, name: str) -> Iterator[int]:
+    """The directory, to name its entries by. What of it is absent is made; through a link nothing is."""
+    at = os.open(top, _DIRECTORY)
+    try:
+        for part in filter(None, name.split("/")):
+            if part == "..":
+                raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), name)
+            with suppress(FileExistsError):
+                os.mkdir(part, dir_fd=at)
+            below = os.open(part, _DIRECTORY, dir_fd=at)
+            os.close(at)
+            at = below
+        yield at
+    finally:
+        os.close(at)
+
+
 def _read_within(at: int, name: str, rest: str, largest: int) -> bytes:
+    if name == "..":
+        return b""
     if rest:
         with opened(name, within=at) as below:
             directory, _, others = rest.partition("/")

@@ -7,6 +7,7 @@ import os
 import select
 import shutil
 import signal
+import stat
 import subprocess
 import termios
 import time
@@ -20,7 +21,7 @@ from typing import IO
 from llmc.errors import LlmcError
 from llmc.host import try_lock
 from llmc.host.base import Completed, ProgramHungError, ProgramMissingError, Talk
-from llmc.host.files import write_atomically
+from llmc.host.files import NEW_FILE, made_below, open_plain, write_atomically
 from llmc.host.processes import descendants, end_all, family, kill
 
 TYPE_CHECKING = False
@@ -33,6 +34,8 @@ HEARD_SECS = 0.5
 PAUSE_SECS = 0.001
 PIPES_CLOSE_WITHIN_SECS = 1.0
 REMOVED_WITHIN_SECS = 1800.0
+LARGEST_OF_GIT = 1 << 30
+"""Bytes; no index is larger. Git reads some files whole before it looks at them."""
 
 
 class LocalHost:
@@ -106,9 +109,17 @@ class LocalHost:
 
     def read(self, path: str) -> bytes | None:
         try:
-            return Path(path).read_bytes()
+            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISREG(mode):
+            with open(fd, "rb") as file:
+                return file.read()
+        os.close(fd)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        return None  # a pipe, or a device, that somebody has put there has no end
 
     def size(self, path: str) -> int | None:
         try:
@@ -149,27 +160,55 @@ class LocalHost:
     def read_link(self, path: str) -> str | None:
         return str(Path(path).readlink()) if Path(path).is_symlink() else None
 
-    def has_links(self, path: str, leave_out: str) -> bool:
+    def has_odd_files(self, path: str, leave_out: str) -> bool:
         for folder, directories, files in os.walk(path):
-            if any(os.path.islink(os.path.join(folder, name)) for name in (*directories, *files)):
+            if any(_is_odd(os.path.join(folder, name)) for name in (*directories, *files)):
                 return True
-            if folder == path:
-                directories[:] = [name for name in directories if name != leave_out]
+            directories[:] = [name for name in directories if name != leave_out]
         return False
 
     def make_link(self, target: str, path: str) -> None:
         os.symlink(target, path)
 
-    def copy_file(self, source: str, target: str) -> None:
-        Path(target).parent.mkdir(parents=True, exist_ok=True)
-        Path(target).unlink(missing_ok=True)
-        shutil.copy2(source, target, follow_symlinks=False)
+    def copy_file(self, source: str, target: str, *, below: str = "") -> None:
+        top = below or os.path.dirname(target)
+        if not below:
+            Path(top).mkdir(parents=True, exist_ok=True)
+        with made_below(top, os.path.dirname(os.path.relpath(target, top))) as at:
+            _copy(source, os.path.basename(target), at)
 
     def has_unread_input(self, tty: str) -> bool:
         return _of_terminal(tty, lambda terminal: ioctl(terminal, termios.FIONREAD, bytes(4)) != bytes(4))
 
     def reads_lines(self, tty: str) -> bool:
         return _of_terminal(tty, lambda terminal: bool(termios.tcgetattr(terminal)[LOCAL_MODES] & termios.ICANON))
+
+
+def _is_odd(path: str) -> bool:
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return False  # gone again
+    if stat.S_ISREG(seen.st_mode):
+        return seen.st_size > LARGEST_OF_GIT
+    return not stat.S_ISDIR(seen.st_mode) and not stat.S_ISSOCK(seen.st_mode)
+
+
+def _copy(source: str, name: str, at: int) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=at)
+    try:
+        os.symlink(os.readlink(source), name, dir_fd=at)
+    except OSError as refused:
+        if refused.errno != errno.EINVAL:
+            raise
+        # No link. Whoever makes it one in this very moment does not have what that leads to copied.
+        with open_plain(source) as file, open(os.open(name, NEW_FILE, 0o600, dir_fd=at), "wb") as copy:
+            shutil.copyfileobj(file, copy)
+            seen = os.fstat(file.fileno())
+            copy.flush()
+            os.fchmod(copy.fileno(), stat.S_IMODE(seen.st_mode))
+            os.utime(copy.fileno(), ns=(seen.st_atime_ns, seen.st_mtime_ns))
 
 
 class TalkingProgram:

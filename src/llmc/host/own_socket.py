@@ -19,9 +19,10 @@ def listen_at(path: str) -> socket.socket:
     try:
         with suppress(FileNotFoundError):
             os.unlink(path)
+        with suppress(OSError):  # a system where a socket has no mode yet; the directory is this user's alone
+            os.fchmod(listening.fileno(), 0o600)  # by its path it might be that of another file by then
         with _short(path) as near:
             listening.bind(near)
-        os.chmod(path, 0o600)
         listening.listen(MOST_WAITING)
     except BaseException:
         listening.close()

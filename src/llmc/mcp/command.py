@@ -23,7 +23,8 @@ def run(app: App, args: Namespace) -> Result:
         site.worker(worker)
     usual = WORKER_KINDS if worker else USUAL_KINDS
     kinds = allowed_kinds(args.allow, TOOL_KINDS) if args.allow is not None else usual
-    desk = Desk(site.root, tuple(kind for kind in kinds if not worker or kind in WORKER_KINDS), worker)
+    kinds = tuple(kind for kind in kinds if not worker or kind in WORKER_KINDS)
+    desk = Desk(site.root, kinds, worker, supervises=bool(args.worker))
     anyio.run(serve_lines, make_server(desk, client_of))
     return Result()
 

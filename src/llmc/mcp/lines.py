@@ -95,10 +95,13 @@ class Refused(SessionMessage):
 
 
 def _message(line: bytes) -> SessionMessage:
+    """Of a request whose id is none, the SDK makes a notification, which nobody would answer."""
     try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
         return _refused(line)
+    silent = isinstance(message, JSONRPCNotification) and b'"id"' in line and "id" in json.loads(line)
+    return _refused(line) if silent else SessionMessage(message)
 
 
 def _refused(line: bytes) -> Refused:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from llmc.commands.shared.beside import beside
 from llmc.commands.shared.fields import CommandWords, Given
-from llmc.commands.status import status_document
 from llmc.core.board.board import board_of
 from llmc.core.display import fitted, plain
-from llmc.errors import LlmcError
+from llmc.errors import InvalidUsageError, LlmcError
 from llmc.git.line_history import read_patch
 from llmc.mcp.desk import Desk
 from llmc.site import Site
@@ -26,13 +24,11 @@ MOST_OF_DIFF = 100_000
 
 
 async def board(desk: Desk, given: Given, tell: object) -> Any:  # noqa: ANN401 - a typed dictionary
-    return await beside(lambda: board_of(status_document(desk.root)))
+    return board_of(await desk.status())
 
 
 async def worker(desk: Desk, given: Given, tell: object) -> dict[str, Any]:
-    document = await beside(lambda: status_document(desk.root))
-    found: dict[str, Any] = next(each for each in document["workers"] if each["name"] == given.get("worker"))
-    return found
+    return await desk.require_worker(given.get("worker"), acts=False)
 
 
 async def read_terminal(desk: Desk, given: Given, tell: object) -> dict[str, Any]:
@@ -43,6 +39,8 @@ async def read_terminal(desk: Desk, given: Given, tell: object) -> dict[str, Any
 
 async def events(desk: Desk, given: Given, tell: object) -> dict[str, Any]:
     since = given.get("since", 0)
+    if since < 0:
+        raise InvalidUsageError("'since' is out of range", "give the id of an event, or nothing for the last ones")
     found = await desk.beside(lambda site: site.ledger.events.recent(limit=MOST_EVENTS, after_id=since))
     return {"events": [json_object(each) for each in found]}
 
@@ -60,19 +58,22 @@ async def review_of(desk: Desk, name: str) -> dict[str, Any]:
 async def result(desk: Desk, given: Given, tell: object) -> dict[str, Any]:
     task = await desk.ask(CommandWords(("task", "show", "--", given.get("id"))))
     found = {key: task[key] for key in ("id", "title", "state", "worker", "reason", "attempts", "landed_sha")}
-    found |= {"commit": task["landed_sha"], "diff": "", "files": [], "checks": None, "last_words": None}
+    said = next(
+        (each["data"]["last_words"] for each in reversed(task["history"]) if "last_words" in each["data"]), None
+    )
+    found |= {"commit": task["landed_sha"], "diff": "", "files": [], "checks": None, "last_words": said}
     if task["landed_sha"]:
         last = task["checks"][-1] if task["checks"] else None
         return found | _cut(await desk.beside(lambda site: _landed(site, task["landed_sha"]))) | {"checks": last}
-    return found | (await _at_worker(desk, task["worker"]) if task["worker"] else {})
+    workers = (await desk.status())["workers"]
+    known = next((each for each in workers if each["name"] == task["worker"] and each["task"] == task["id"]), None)
+    return found | (await _at_worker(desk, known) if known is not None else {})
 
 
-async def _at_worker(desk: Desk, name: str) -> dict[str, Any]:
-    document = await beside(lambda: status_document(desk.root))
-    known: dict[str, Any] = next((each for each in document["workers"] if each["name"] == name), {})
-    found = {"last_words": known.get("last_words"), "asked": known.get("asked")}
+async def _at_worker(desk: Desk, known: dict[str, Any]) -> dict[str, Any]:
+    found = {"last_words": known["last_words"], "asked": known["asked"]}
     with suppress(LlmcError):  # there is no work yet
-        work = await review_of(desk, name)
+        work = await review_of(desk, known["name"])
         found |= {key: work[key] for key in ("diff", "files", "checks", "tree", "comments", "uncommitted")}
         found["commit"] = work["reviewed_sha"]
     return found

@@ -26,7 +26,10 @@ from llmc.mcp.desk import Desk
 from llmc.mcp.reading import DATA_ONLY, diff_of_worker, events, result
 
 EVENTS = "llmc://events"
+DIFF = "text/x-diff"
 MARK = {"llmc/note": DATA_ONLY}
+BEFORE_DIFF = f"note: {DATA_ONLY}\n\n"
+"""Whatever applies a diff passes over it."""
 _DIFF = re.compile(r"llmc://(workers|tasks)/([A-Za-z0-9_-]{1,100})/diff")
 Context = ServerRequestContext[Any]
 
@@ -43,8 +46,7 @@ class Resources:
         }
 
     async def _list(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
-        workers = (await self._desk.beside(lambda site: site.ledger.load())).workers.values()
-        diffs = [_diff(each.name) for each in workers if each.commit_sha]
+        diffs = [_diff(each["name"]) for each in (await self._desk.status())["workers"] if each["commit_sha"]]
         log = Resource(name="events", uri=EVENTS, mime_type="application/json", description="the last events")
         return ListResourcesResult(resources=[log, *diffs])
 
@@ -57,9 +59,11 @@ class Resources:
 
     async def _read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         try:
+            await self._desk.require_standing()
             text, kind = await self._content(params.uri)
         except LlmcError as refused:
             raise MCPError(INVALID_PARAMS, f"{refused.what} ({refused.hint})") from None
+        text = f"{BEFORE_DIFF}{text}" if kind == DIFF else text
         text = text.encode("utf-8", "replace").decode()
         return ReadResourceResult(
             contents=[TextResourceContents(uri=params.uri, mime_type=kind, text=text, _meta=MARK)]
@@ -67,15 +71,16 @@ class Resources:
 
     async def _content(self, uri: str) -> tuple[str, str]:
         if uri == EVENTS:
-            return json.dumps(await events(self._desk, Given({}, {}), None), ensure_ascii=False), "application/json"
-        found = _DIFF.fullmatch(uri)
-        if found is None:
+            found = {"note": DATA_ONLY, **await events(self._desk, Given({}, {}), None)}
+            return json.dumps(found, ensure_ascii=False), "application/json"
+        diff = _DIFF.fullmatch(uri)
+        if diff is None:
             raise LlmcError("there is no such resource", f"{EVENTS}, llmc://workers/NAME/diff, llmc://tasks/ID/diff")
-        if found[1] == "workers":
-            await self._desk.require_worker(found[2], acts=False)
-            return await diff_of_worker(self._desk, found[2]), "text/x-diff"
-        return str((await result(self._desk, Given({}, {"id": found[2]}), None))["diff"]), "text/x-diff"
+        if diff[1] == "workers":
+            await self._desk.require_worker(diff[2], acts=False)
+            return await diff_of_worker(self._desk, diff[2]), DIFF
+        return str((await result(self._desk, Given({}, {"id": diff[2]}), None))["diff"]), DIFF
 
 
 def _diff(name: str) -> Resource:
-    return Resource(name=f"diff of {name}", uri=f"llmc://workers/{name}/diff", mime_type="text/x-diff")
+    return Resource(name=f"diff of {name}", uri=f"llmc://workers/{name}/diff", mime_type=DIFF)

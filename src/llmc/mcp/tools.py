@@ -7,13 +7,16 @@ from typing import Any
 
 from llmc.commands.shared.delegating import delegate
 from llmc.commands.shared.fields import CommandWords, Field, Given
-from llmc.core.display import counted
-from llmc.errors import LlmcError
+from llmc.core.display import counted, one_line
+from llmc.errors import InvalidUsageError, LlmcError
 from llmc.mcp.desk import Desk
 from llmc.mcp.reading import USUAL_LINES, board, events, read_terminal, result, review, worker
-from llmc.mcp.waiting import LONGEST_WAIT_SECS, Tell, wait
+from llmc.mcp.waiting import LONGEST_WAIT_SECS, Tell, told_meanwhile, wait
 from llmc.values import Value
 
+LONGEST_WORD = 10_000
+MOST_LOGGED = 200
+"""Characters of an argument."""
 Act = Callable[[Desk, Given, Tell], Awaitable[Any]]
 
 
@@ -23,8 +26,8 @@ class McpTool(Value):
     about: str
     act: Act
     fields: tuple[Field, ...] = ()
-    tells: bool = False
-    """What it answers has texts in it that agents and programs have written."""
+    tells: bool = True
+    """What it answers may have texts in it that agents and programs have written."""
 
     @property
     def looks(self) -> bool:
@@ -33,7 +36,8 @@ class McpTool(Value):
 
 def _by_command(words: Callable[[Given], CommandWords]) -> Act:
     async def act(desk: Desk, given: Given, tell: Tell) -> Any:  # noqa: ANN401 - the command's document
-        return await desk.ask(words(given))
+        asked = words(given)
+        return await told_meanwhile(desk.ask(asked), tell, f"`llmc {asked.argv[0]}` is under way")
 
     return act
 
@@ -65,15 +69,14 @@ TASK_ID = Field("id", "the task's id, such as t3", needed=True)
 TEXT = Field("text", "the text", needed=True)
 
 TOOLS = (
-    McpTool("board", "read", "who does what, and who needs the person and why", board, tells=True),
-    McpTool("worker", "read", "one worker: its work, its task, what it asks, its last words", worker, (WORKER,), True),
+    McpTool("board", "read", "who does what, and who needs the person and why", board),
+    McpTool("worker", "read", "one worker: its work, its task, what it asks, its last words", worker, (WORKER,)),
     McpTool(
         "read_terminal",
         "read",
         "the last lines of a worker's terminal",
         read_terminal,
         (WORKER, Field("lines", f"how many (default {USUAL_LINES})", "integer")),
-        True,
     ),
     McpTool(
         "wait",
@@ -86,7 +89,6 @@ TOOLS = (
             Field("secs", f"answer after so many seconds at the latest, up to {LONGEST_WAIT_SECS:.0f}", "number"),
             Field("known", "the state that you know: waits for any other one, such as `landed` after `review`"),
         ),
-        True,
     ),
     McpTool(
         "result",
@@ -94,7 +96,6 @@ TOOLS = (
         "what came of a task: its commit, the diff, the checks, the agent's last words",
         result,
         (TASK_ID,),
-        True,
     ),
     McpTool(
         "events",
@@ -102,7 +103,6 @@ TOOLS = (
         "the log of what happened, oldest first",
         events,
         (Field("since", "only those after the event of this id; without it the last ones", "integer"),),
-        True,
     ),
     McpTool(
         "delegate",
@@ -118,6 +118,7 @@ TOOLS = (
             Field("priority", "the higher, the sooner", "integer"),
             Field("request_id", "a name of your own for this request: asked again, nothing is delegated twice"),
         ),
+        tells=False,
     ),
     McpTool("cancel", "delegate", "takes a task that no worker has out of the queue", _cancel, (TASK_ID,)),
     McpTool(
@@ -155,7 +156,6 @@ TOOLS = (
         "a worker's work: diff, checks, comments. It does not count as the person's review",
         review,
         (WORKER,),
-        True,
     ),
     McpTool(
         "comment",
@@ -171,7 +171,6 @@ TOOLS = (
             Field("end_line", "the last one", "integer"),
             TEXT,
         ),
-        True,
     ),
     McpTool(
         "reject",
@@ -194,6 +193,14 @@ TOOLS = (
 )
 
 
+def check_lengths(given: Given) -> None:
+    """Texts have a bound of their own; whatever else is a word of a command, or a line of the log."""
+    for name, value in given.fields.items():
+        long = max(map(len, value), default=0) if isinstance(value, list) else len(str(value))
+        if name != "text" and long > LONGEST_WORD:
+            raise InvalidUsageError(f"{name!r} has {long:,} characters", f"give at most {LONGEST_WORD:,}")
+
+
 def words_of(tool: McpTool, given: Given) -> str:
     """What is asked for, for the log: names, and of texts how long they are."""
     parts = [tool.name]
@@ -202,5 +209,5 @@ def words_of(tool: McpTool, given: Given) -> str:
         if value is not None and field.name in ("text", "choice"):
             parts.append(f"({counted(len(str(value)), 'character')})")
         elif value is not None:
-            parts.append(f"{field.name}={value}")
+            parts.append(f"{field.name}={one_line(str(value), MOST_LOGGED)}")
     return " ".join(parts)

@@ -1,30 +1,27 @@
-"""Waiting for a task: files tell, nobody looks again and again."""
+"""Waiting for a task, and for whatever else takes its time: the client hears that the server lives."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from llmc.commands.shared.fields import Given
 from llmc.commands.shared.task_words import task_data, task_views
 from llmc.core.tasks.task import TaskState
 from llmc.errors import InvalidUsageError
-from llmc.host.watch import Watch, open_watch
 from llmc.mcp.desk import Desk
-from llmc.root import Root
 from llmc.site import Site
 
-Tell = Callable[[float, float, str], Awaitable[None]]
+T = TypeVar("T")
+Tell = Callable[[float, float | None, str], Awaitable[None]]
 """Progress: how far, of how much, and in words."""
 
-USUAL_WAIT_SECS = 60.0
+USUAL_WAIT_SECS = 50.0
+"""Codex gives a tool up after a minute, unless it is told otherwise."""
 LONGEST_WAIT_SECS = 3600.0
 TELL_EVERY_SECS = 5.0
 """A client that hears nothing takes the server for dead."""
-AT_MOST_EVERY_SECS = 0.2
-WITHOUT_SIGNALS_SECS = 1.0
 STATES = tuple(state.value for state in TaskState)
 MOVING = (TaskState.QUEUED.value, TaskState.ASSIGNED.value, TaskState.LANDING.value)
 """In all others it waits for somebody, or is over."""
@@ -40,7 +37,7 @@ async def wait(desk: Desk, given: Given, tell: Tell) -> dict[str, Any]:
         raise InvalidUsageError(f"there is no state {known[:100]!r}", f"the states are: {', '.join(STATES)}")
     loop = asyncio.get_running_loop()
     began, told = loop.time(), ("", 0.0)
-    async with _changes(desk.root) as changed:
+    async with desk.news.heard() as changed:
         while True:
             found = await desk.beside(lambda site: _state(site, given.get("id")))
             state, waited = found["state"], loop.time() - began
@@ -58,30 +55,13 @@ def _state(site: Site, task_id: str) -> dict[str, Any]:
     return {name: value for name, value in task_data(view).items() if name in SHOWN}
 
 
-@asynccontextmanager
-async def _changes(root: Root) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
-    """Returns when a file has changed that tells of tasks, or when the time is over."""
-    watch, news, loop = open_watch(), asyncio.Event(), asyncio.get_running_loop()
-    watch.add(root.path, root.path, frozenset(("state.json",)))
-    watch.add(root.run, root.run, frozenset(("tasks.json", "train.json")))
-    fd = watch.fileno()
-    if fd is not None:
-        loop.add_reader(fd, _hear, watch, news)
-
-    async def changed(within: float) -> None:
-        await asyncio.sleep(min(AT_MOST_EVERY_SECS, max(within, 0.0)))
-        with suppress(TimeoutError):
-            await asyncio.wait_for(news.wait(), max(0.0, min(within, WITHOUT_SIGNALS_SECS) if fd is None else within))
-        news.clear()
-
+async def told_meanwhile(work: Awaitable[T], tell: Tell, words: str) -> T:
+    """What comes of the work, such as a landing whose checks take minutes."""
+    loop, doing = asyncio.get_running_loop(), asyncio.ensure_future(work)
+    began = loop.time()
     try:
-        yield changed
+        while not (await asyncio.wait((doing,), timeout=TELL_EVERY_SECS))[0]:
+            await tell(loop.time() - began, None, words)
+        return doing.result()
     finally:
-        if fd is not None:
-            loop.remove_reader(fd)
-        watch.close()
-
-
-def _hear(watch: Watch, news: asyncio.Event) -> None:
-    if watch.changed():
-        news.set()
+        doing.cancel()

@@ -37,14 +37,6 @@ def look_at_panes(tmux: Tmux, panes: Iterable[str], above: Mapping[str, int] | N
     return dict(map(_frame, parts))
 
 
-def rows_above(tmux: Tmux, pane: str, count: int) -> tuple[str, ...]:
-    """The last rows that have gone out of sight, oldest first."""
-    if count <= 0:
-        return ()
-    answer = tmux.run("capture-pane", "-p", "-e", "-t", pane, "-S", f"-{count}", "-E", "-1")
-    return drawn_rows(answer.text.removesuffix("\n")) if answer.ok and answer.text else ()
-
-
 def _look(pane: str, mark: str, above: int) -> tuple[str, ...]:
     facts = ("display-message", "-p", "-t", pane, FACTS)
     begin = ("-S", f"-{above}") if above else ()

@@ -9,11 +9,12 @@ from llmc.core.lifecycle.transitions.agent_reports import NOTED_EVERY_SECS
 from llmc.core.lifecycle.transitions.shared import is_outdated
 from llmc.core.screen.composer import is_only_placeholder
 from llmc.core.screen.fusion import INTERRUPTED
+from llmc.core.screen.reset_time import reset_time
 from llmc.git.worktree_identity import foreign_git
 from llmc.model import Session, Turn, Work, Worker
 from llmc.observe.branches import new_work
 from llmc.observe.readings import Observation
-from llmc.site import Site
+from llmc.site import Site, local_offset
 
 RESTED_AFTER_SECS = 10.0
 """Nobody takes as long as that to show that it has begun."""
@@ -50,7 +51,9 @@ def _event(site: Site, worker: Worker, seen: Observation) -> ev.Fact:
         return ev.DialogSeen(at, said_in_a_line(reading.dialog))
     rested = seen.called or at - seen.status["last_change_unix"] >= RESTED_AFTER_SECS
     foreign = foreign_git(site.host, site.root.path, worker.name) or ""
-    return ev.ScreenRead(at, reading.state, reading.detail, reading.state != "UNKNOWN", reading.said, rested, foreign)
+    until = reset_time(reading.said, at, local_offset(at)) if reading.state == "ERROR" else None
+    confident = reading.state != "UNKNOWN"
+    return ev.ScreenRead(at, reading.state, reading.detail, confident, reading.said, rested, foreign, until)
 
 
 def _shows_interrupt(worker: Worker, seen: Observation) -> bool:

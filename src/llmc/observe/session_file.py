@@ -7,9 +7,11 @@ import os
 from collections.abc import Iterable
 
 from llmc.core.screen.assessment import Assessment
+from llmc.host.files import open_plain
 
 STATES = {"idle": "READY", "shell": "READY", "busy": "BUSY", "waiting": "NEEDS_CONFIRMATION"}
 CONFIDENCE = 0.95
+LARGEST = 65536
 
 
 def read_session_file(home: str, pids: Iterable[int]) -> Assessment | None:
@@ -20,8 +22,8 @@ def read_session_file(home: str, pids: Iterable[int]) -> Assessment | None:
 
 def _read(path: str) -> Assessment | None:
     try:
-        with open(path, encoding="utf-8") as file:
-            said = json.load(file)
+        with open_plain(path) as file:
+            said = json.loads(file.read(LARGEST))
             at = os.fstat(file.fileno()).st_mtime
         state = STATES[said["status"]]
         waits_for = said.get("waitingFor")

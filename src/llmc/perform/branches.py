@@ -147,6 +147,9 @@ def remove(site: Site, worker: Worker, tip: str | None) -> None:
     forget_refs(site.git, site.root.path, *accept_refs(worker), reviewed_ref(worker.name))
     keep_commented(site.git, site.root.path, worker.name, ())
     reached(Moment.NUKE_BRANCH_DELETED)
+    from llmc.perform.metering import count_last  # what counts tokens is slow to load
+
+    count_last(site, worker)
     forget_files(site, worker.name)
     reached(Moment.NUKE_FILES_REMOVED)
     from llmc.store.config_file import remove_worker_table  # what it needs to edit TOML is slow to load

@@ -15,7 +15,14 @@ from llmc.core.delivery.texts import last_line_digests, prompt_digests, text_dig
 from llmc.core.lifecycle import events as ev
 from llmc.core.lifecycle.transitions.queued import reports_owed
 from llmc.core.screen.classify import ScreenReading, read_screen
-from llmc.core.screen.composer import composer_holds, composer_keeps, composer_mixes, is_part_of, times_shown
+from llmc.core.screen.composer import (
+    composer_holds,
+    composer_keeps,
+    composer_mixes,
+    is_part_of,
+    is_prompt_again,
+    times_shown,
+)
 from llmc.core.screen.fusion import INTERRUPTED
 from llmc.core.screen.screen import Screen
 from llmc.errors import LlmcError
@@ -68,9 +75,11 @@ class TypedTerminal(Value):
         except PaneGoneError:
             return DeliveryLook(now, gone=True, heard=self.heard(self.told()))
         reading = read_screen(self.agent.pack, self._screen(screen, facts))
-        shape, composer = self.agent.pack.composer, self._composer(reading, facts)
-        told, left = self.told(), self.worker.leftover
         reads_lines = self.site.host.reads_lines(facts.tty)
+        shape, composer = self.agent.pack.composer, self._composer(reading, facts)
+        if composer and self.agent.screen_unknown and reads_lines and is_prompt_again(composer, screen):
+            composer = ""
+        told, left = self.told(), self.worker.leftover
         interrupted = (reading.state, reading.detail) == ("READY", INTERRUPTED)
         return DeliveryLook(
             at=now,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from llmc.core.fence.environment import kept_variables
 from llmc.core.fence.layout import (
@@ -14,15 +14,18 @@ from llmc.core.fence.layout import (
     Wishes,
     all_mounts,
     network_words,
+    own_mounts,
     system_words,
     tool_places,
+    wall_mounts,
 )
-from llmc.core.fence.mounts import Link, Mount, Sight, is_inside, link_words, mount_words
+from llmc.core.fence.mounts import Mount, Sight, Symlink, is_inside, link_words, mount_words
 from llmc.core.fence.seccomp import terminal_filter
 from llmc.core.fence.secrets import secret_places
 from llmc.errors import LlmcError
-from llmc.git.own_view import place_of, record_of
+from llmc.git.own_view import place_of, record_of, view_of
 from llmc.git.private_store import OBJECTS, STORE, Inside, is_plain, make_store
+from llmc.git.wall import write_wall
 from llmc.host import fence_entry
 from llmc.host.base import Completed, Host
 from llmc.host.files import make_own_directory, write_atomically
@@ -32,6 +35,8 @@ from llmc.site import Site
 PROGRAM = "bwrap"
 LOOK_SECS = 60.0
 RESOLVER = "/etc/resolv.conf"
+GIT_SETTINGS = (".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes")
+"""The person's, below their home."""
 
 
 class FenceImpossibleError(LlmcError):
@@ -81,6 +86,8 @@ def prepare_fence(site: Site, name: str) -> str:
             f"{name}'s git directory in the fence was tampered with",
             f"look at {store}, then remove it: what was committed there is on llmc/{name}",
         )
+    make_own_directory(f"{root.fence(name)}/temporary")
+    write_wall(site.host, root.path, name, _wall_words(site, name, program))
     return program
 
 
@@ -109,7 +116,7 @@ def fenced_command(
         "mounts": (*mount_words(mounts),),
         "filter": (_filter(),),
         "kept": sorted(kept_variables(environ, agent, proxies=network is True)),
-        "variables": _pairs({**_own_variables(site, name, bool(limited)), **variables}),
+        "variables": _pairs({**_own_variables(site, name, limited), **variables}),
         "marks": _pairs(marks),
     }
     path = f"{site.root.fence(name)}/order"
@@ -130,13 +137,15 @@ def _filter() -> str:
     return made.hex()
 
 
-def _own_variables(site: Site, name: str, behind_proxy: bool) -> dict[str, str]:
+def _own_variables(site: Site, name: str, allowed: Sequence[str]) -> dict[str, str]:
     own = {"HOME": site.root.fence_home(name), "TMPDIR": "/tmp"}
-    if behind_proxy:
+    if allowed:
         address = f"http://127.0.0.1:{fence_entry.PORT}"
         for variable in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             own |= {variable: address, variable.lower(): address}
-        own |= {"NO_PROXY": "localhost,127.0.0.1,::1", "no_proxy": "localhost,127.0.0.1,::1"}
+        outside = {entry.rpartition(":")[0].strip("[]") for entry in allowed}  # a server of the person's, perhaps
+        inside = ",".join(each for each in ("localhost", "127.0.0.1", "::1") if each not in outside)
+        own |= {"NO_PROXY": inside, "no_proxy": inside}
     return own
 
 
@@ -160,32 +169,65 @@ def _ground(site: Site, name: str, writable: tuple[str, ...]) -> Ground:
 
 def _mounts(
     site: Site, name: str, command: Sequence[str], writable: tuple[str, ...]
-) -> tuple[list[Link], tuple[Mount, ...]]:
-    host, environ, sandbox = site.host, site.host.environ(), site.config.sandbox
-    ground, home = _ground(site, name, writable), host.real_path(environ.get("HOME", "/nonexistent"))
+) -> tuple[list[Symlink], tuple[Mount, ...]]:
+    host, sandbox = site.host, site.config.sandbox
+    wishes = Wishes(
+        tuple(_there(host, sandbox.readable, Sight.READABLE)),
+        tuple(_there(host, sandbox.writable, Sight.WRITABLE)),
+        tuple(_there(host, sandbox.hide, Sight.HIDDEN)),
+    )
+    own = own_mounts(_ground(site, name, writable))
     started = [found for program in (command[0], "sh", "git") if (found := host.which(program))]
-    path = ":".join(host.real_path(each) for each in environ.get("PATH", "").split(":") if each.startswith("/"))
-    links = [Link(each, host.real_path(each)) for each in (*started, *sandbox.readable, *sandbox.writable)]
-    links += [Link(each, host.real_path(each)) for each in environ.get("PATH", "").split(":")]
-    tools = [*tool_places(path, [host.real_path(each) for each in started], home, ground), *_llmc_itself()]
+    return _shown(site, name, started, (*sandbox.readable, *sandbox.writable), _llmc_itself(), wishes, own)
+
+
+def _shown(
+    site: Site,
+    name: str,
+    started: Sequence[str],
+    linked: Sequence[str],
+    more_tools: Sequence[str],
+    wishes: Wishes,
+    own: Iterable[Mount],
+) -> tuple[list[Symlink], tuple[Mount, ...]]:
+    """The system, the programs that will be started with what they need, and what is given, but for what is secret."""
+    host, environ = site.host, site.host.environ()
+    home = host.real_path(environ.get("HOME", "/nonexistent"))
+    search = [each for each in environ.get("PATH", "").split(":") if each.startswith("/")]
+    links = [Symlink(each, host.real_path(each)) for each in (*started, *linked, *search)]
+    path, programs = ":".join(map(host.real_path, search)), [host.real_path(each) for each in started]
+    tools = [*tool_places(path, programs, home, _ground(site, name, ())), *more_tools]
     secrets = [
         mount
         for each in secret_places(home, environ)
         for mount in _there(host, (each,), Sight.SECRET)
         if mount.target not in ("/", home)
     ]
-    wishes = Wishes(
-        tuple(_there(host, sandbox.readable, Sight.READABLE)),
-        tuple(_there(host, sandbox.writable, Sight.WRITABLE)),
-        tuple(_there(host, sandbox.hide, Sight.HIDDEN)),
-    )
-    mounts = all_mounts(ground, [each for each in tools if host.exists(each)], secrets, wishes)
+    mounts = all_mounts([each for each in tools if host.exists(each)], secrets, wishes, own)
     system = _system(host)
-    needed = [each for each in system if isinstance(each, Link)] + _needed_links(links, mounts)
+    needed = [each for each in system if isinstance(each, Symlink)] + _needed_links(links, mounts)
     return needed, (*(each for each in system if isinstance(each, Mount)), *mounts)
 
 
-def _needed_links(links: list[Link], mounts: Sequence[Mount]) -> list[Link]:
+def _wall_words(site: Site, name: str, program: str) -> tuple[str, ...]:
+    """For LLMC's own git at the worktree: see `git.wall`."""
+    host, repo = site.host, site.config.repo
+    ground, environ = _ground(site, name, ()), host.environ()
+    settings = [environ.get("GIT_CONFIG_GLOBAL", ""), *(f"{environ.get('HOME', '')}/{each}" for each in GIT_SETTINGS)]
+    asked = ("config", "--type=path", "--get-regexp", r"^core\.(attributes|excludes)file$")
+    settings += [line.partition(" ")[2] for line in site.git.run(site.root.path, *asked, check=False).text.splitlines()]
+    # The contents that git-lfs has, and for submodules the whole: they are filled from there.
+    settings += [repo.source] if repo.submodules else [f"{repo.source}/.git/lfs"]
+    readable = Wishes(tuple(_there(host, [each for each in settings if each.startswith("/")], Sight.OWN_READABLE)))
+    own = wall_mounts(ground, f"{site.root.fence(name)}/temporary", view_of(site.root.path))
+    git = host.which("git")
+    links, mounts = _shown(site, name, [git] if git else [], settings, (), readable, own)
+    network = () if repo.submodules else network_words(site.config.sandbox.network)
+    apart = (*fence_entry.NAMESPACES, "--new-session", *network)
+    return (program, *apart, *link_words(links), *fence_entry.PLACES, *mount_words(mounts), *fence_entry.LAST)
+
+
+def _needed_links(links: list[Symlink], mounts: Sequence[Mount]) -> list[Symlink]:
     """For a place that is known by another name, unless that name is in what is mounted anyway."""
     shown = [mount.target for mount in mounts if not mount.hides] + list(SYSTEM)
     found = {link.path: link for link in links if link.path.startswith("/") and link.path != link.leads_to}
@@ -195,6 +237,8 @@ def _needed_links(links: list[Link], mounts: Sequence[Mount]) -> list[Link]:
 def _there(host: Host, paths: Sequence[str], sight: Sight) -> Iterator[Mount]:
     """Those of the places that there are, by their real names: a link to one hides and shows what it leads to."""
     for path in paths:
+        if not host.exists(path):
+            continue  # as most of them, and to ask for its real name takes much longer
         real = host.real_path(path)
         if host.exists(real):
             yield Mount(real, sight, is_file=not host.is_dir(real))
@@ -206,12 +250,12 @@ def _llmc_itself() -> list[str]:
     return [package, sys.prefix, sys.base_prefix]
 
 
-def _system(host: Host) -> tuple[Link | Mount, ...]:
-    found: list[Link | Mount] = []
+def _system(host: Host) -> tuple[Symlink | Mount, ...]:
+    found: list[Symlink | Mount] = []
     for path in SYSTEM:
         target = host.read_link(path)
         if target is not None:
-            found.append(Link(path, target))
+            found.append(Symlink(path, target))
         elif host.is_dir(path):
             found.append(Mount(path, Sight.SYSTEM))
     resolver = host.real_path(RESOLVER)

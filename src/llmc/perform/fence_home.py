@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 
-from llmc.core.fence.logins import LOGINS, Login, is_renewed, own_part
+from llmc.core.fence.logins import LOGINS, OwnDirectory, is_renewed, own_part
 from llmc.host.files import read_below, read_own, write_atomically
 from llmc.site import Site
 from llmc.values import Value
@@ -70,11 +70,11 @@ def _give(credential: Credential, home: str) -> None:
     write_atomically(_way(home, credential.inside), theirs, mode=0o600)
 
 
-def _directory(login: Login, person: dict[str, str]) -> str:
+def _directory(login: OwnDirectory, person: dict[str, str]) -> str:
     return person.get(login.variable, "") or f"{person.get('HOME', '')}/{login.directory}".rstrip("/")
 
 
-def _beside(login: Login, person: dict[str, str], name: str) -> str:
+def _beside(login: OwnDirectory, person: dict[str, str], name: str) -> str:
     return f"{person.get(login.variable, '') or person.get('HOME', '')}/{name}"
 
 

@@ -77,6 +77,13 @@ class TaskStore:
         found = self._select(f"WHERE number IN ({', '.join(map(str, sorted(numbers)))})", select=_WITHOUT_TEXT)
         return {task.id: task for task in found}
 
+    def parents(self) -> dict[str, str]:
+        """Of the tasks that were delegated for another one: which one that is."""
+        with self.database.reading() as connection:
+            query = "SELECT number, parent FROM tasks WHERE parent != ''"
+            rows = connection.execute(query).fetchall() if connection is not None else []
+        return {f"t{number}": parent for number, parent in rows}
+
     def failed(self, *failures: str) -> list[Task]:
         """Those that no worker has any more for one of these reasons."""
         marks = ", ".join("?" * len(failures))

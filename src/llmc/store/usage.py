@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,18 @@ TABLES = (
         "CREATE TABLE allowances (task TEXT PRIMARY KEY, tokens INTEGER, usd REAL)",
         "CREATE TABLE told (budget TEXT PRIMARY KEY)",
     ),
+    (
+        "DROP TABLE files",  # they are read once more: what is told again counts once
+        """CREATE TABLE files (
+            path TEXT, worker TEXT, inode INTEGER, size INTEGER, changed_ns INTEGER, offset INTEGER, ending TEXT,
+            remembered TEXT, PRIMARY KEY (path, worker))""",
+        "CREATE INDEX sums_by_day ON sums (day)",
+        "CREATE INDEX sums_by_worker ON sums (worker)",
+    ),
 )
+_PLACE = tuple(each.name for each in fields(FilePlace))
+LONGEST_MODEL, LONGEST_ID = 200, 800
+"""Who reports may say anything; an id may have the name of a model in it."""
 
 
 class UsageUnusableError(LlmcError):
@@ -63,16 +75,22 @@ class UsageStore:
 
     # --- reading ------------------------------------------------------------------------------------
 
-    def rows(self, *, since: str = "", tasks: Iterable[str] | None = None) -> list[UsageRow]:
-        """From that day on; of these tasks alone."""
-        query, wanted = f"SELECT {', '.join((*_KEYS, *_COUNTS))} FROM sums WHERE day >= ?", [since]
+    def rows(
+        self, *, since: str = "", day: str = "", tasks: Iterable[str] | None = None, worker: str = ""
+    ) -> list[UsageRow]:
+        """From that day on, or of that day alone; of these tasks alone; of that worker alone."""
+        wanted: list[tuple[str, list[str]]] = [("day >= ?", [since])] if since else []
+        wanted += [("day = ?", [day])] if day else []
+        wanted += [("worker = ?", [worker])] if worker else []
         if tasks is not None:
-            wanted += tasks
-            query += f" AND task IN ({', '.join('?' * (len(wanted) - 1))})"
-        return [_from_row(row) for row in self._select(query, wanted)]
+            named = [*tasks]
+            wanted.append((f"task IN ({', '.join('?' * len(named))})", named))
+        where = f" WHERE {' AND '.join(condition for condition, _ in wanted)}" if wanted else ""
+        query = f"SELECT {', '.join((*_KEYS, *_COUNTS))} FROM sums{where}"
+        return [_from_row(row) for row in self._select(query, [value for _, values in wanted for value in values])]
 
     def places(self, worker: str) -> dict[str, FilePlace]:
-        query = "SELECT path, inode, size, offset, remembered FROM files WHERE worker = ?"
+        query = f"SELECT path, {', '.join(_PLACE)} FROM files WHERE worker = ?"
         return {path: FilePlace(*place) for path, *place in self._select(query, [worker])}
 
     def allowance(self, task: str) -> Allowance:
@@ -92,10 +110,8 @@ class UsageStore:
             for each in answers:
                 changed |= _count(connection, each)
             for path, place in places.items():
-                connection.execute(
-                    "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
-                    (_text(path), worker, place.inode, place.size, place.offset, place.remembered),
-                )
+                row = (_text(path), worker, *(getattr(place, name) for name in _PLACE))
+                connection.execute(f"INSERT OR REPLACE INTO files VALUES ({', '.join('?' * len(row))})", row)
         return changed
 
     def allow(self, task: str, allowance: Allowance) -> None:
@@ -141,9 +157,14 @@ def usage_store(path: str) -> UsageStore:
 
 
 def _count(connection: sqlite3.Connection, each: Counted) -> bool:
-    """One that is known already may have been told before its end: what has grown since is added."""
+    """One that is known already may have been told before its end: what has grown since is added. That is for the
+    worker to tell whose it is: others have copies, and may not charge anything to it.
+    """
     query = f"SELECT sum, {', '.join(_COUNTS)} FROM answers WHERE id = ?"
-    known = connection.execute(query, (_text(each.answer.id),)).fetchone()
+    name = _text(each.answer.id)[:LONGEST_ID]
+    known = connection.execute(query, (name,)).fetchone()
+    if known is not None and not _is_of(connection, known[0], each.worker):
+        return False
     now = _counts(each.answer.tokens)
     if known is None:
         number, before = _sum_of(connection, each), (0,) * len(_COUNTS)
@@ -153,16 +174,19 @@ def _count(connection: sqlite3.Connection, each: Counted) -> bool:
     more = [total - had for total, had in zip(most, before, strict=True)]
     if known is not None and not any(more):
         return False
-    connection.execute(
-        f"INSERT OR REPLACE INTO answers VALUES (?, ?{', ?' * len(_COUNTS)})", (_text(each.answer.id), number, *most)
-    )
+    connection.execute(f"INSERT OR REPLACE INTO answers VALUES (?, ?{', ?' * len(_COUNTS)})", (name, number, *most))
     connection.execute(f"UPDATE sums SET {_ADDED} WHERE id = ?", (*more, number))
     return True
 
 
+def _is_of(connection: sqlite3.Connection, number: int, worker: str) -> bool:
+    return bool(connection.execute("SELECT worker = ? FROM sums WHERE id = ?", (worker, number)).fetchone()[0])
+
+
 def _sum_of(connection: sqlite3.Connection, each: Counted) -> int:
-    model, prompt = _text(each.answer.model), each.answer.tokens.prompt
-    key = (each.task, each.worker, each.agent, model, each.day, step_of(prompt) if each.step is None else each.step)
+    model, prompt = _text(each.answer.model)[:LONGEST_MODEL], each.answer.tokens.prompt
+    step = step_of(prompt) if each.step is None else each.step
+    key = (each.task, each.worker, each.agent, model, each.day, step)
     connection.execute(f"INSERT OR IGNORE INTO sums ({', '.join(_KEYS)}) VALUES (?, ?, ?, ?, ?, ?)", key)
     where = " AND ".join(f"{name} = ?" for name in _KEYS)
     return int(connection.execute(f"SELECT id FROM sums WHERE {where}", key).fetchone()[0])

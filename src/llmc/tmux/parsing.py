@@ -111,6 +111,11 @@ def says_no_sessions(complaint: str) -> bool:
     )
 
 
+def says_server_ended(complaint: str) -> bool:
+    """Whether the server went away while it was asked: nothing is known, and whoever asks again hears more."""
+    return "server exited" in complaint or "lost server" in complaint
+
+
 def says_no_pane(complaint: str) -> bool:
     """Whether tmux's words mean that the pane which they are about is not there."""
     return "can't find pane" in complaint or "can't find window" in complaint or says_no_sessions(complaint)

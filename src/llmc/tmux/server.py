@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -11,11 +12,21 @@ from llmc.errors import LlmcError
 from llmc.host.base import Completed, Host
 from llmc.tmux.configuration import calming
 from llmc.tmux.control import ControlChannel
-from llmc.tmux.parsing import PANE_FORMAT, Pane, parse_pane, parse_version, says_no_pane, says_no_sessions
+from llmc.tmux.parsing import (
+    PANE_FORMAT,
+    Pane,
+    parse_pane,
+    parse_version,
+    says_no_pane,
+    says_no_sessions,
+    says_server_ended,
+)
 from llmc.values import Value
 
 MINIMUM = (3, 2)
 TURN_SECS = 10.0
+ASKED_AGAIN = 5
+PAUSE_SECS = 0.02
 SAID_BYTES = 16_384
 TOLD_MS = "4000"
 CAPTURED_AT_ONCE = 100
@@ -101,6 +112,16 @@ class Tmux(Value):
     def _environment(self) -> dict[str, str]:
         return {k: v for k, v in self.host.environ().items() if k not in NESTING and not k.startswith("LLMC_")}
 
+    def _look_for(self, *question: str) -> Completed:
+        """A server ends with its last session, maybe in the middle of the question; then there is none to ask again."""
+        answer = self.run(*question)
+        for _ in range(ASKED_AGAIN):
+            if answer.ok or not says_server_ended(answer.complaint):
+                break
+            time.sleep(PAUSE_SECS)
+            answer = self.run(*question)
+        return answer
+
     def _ask(self, *command: str, stdin: bytes = b"") -> str:
         answer = self.run(*command, stdin=stdin)
         if answer.ok:
@@ -130,7 +151,7 @@ class Tmux(Value):
 
     def stop(self) -> None:
         answer = self.run("kill-server")
-        if not answer.ok and not says_no_sessions(answer.complaint):
+        if not answer.ok and not _is_gone(answer.complaint):
             raise TmuxError(f"tmux kill-server: {answer.complaint}")
 
     # --- sessions ---------------------------------------------------------------------------------
@@ -144,7 +165,7 @@ class Tmux(Value):
 
     def all_panes(self) -> list[Pane]:
         """Every pane of the server. Empty only if there is none or no server."""
-        answer = self.run("list-panes", "-a", "-F", PANE_FORMAT)
+        answer = self._look_for("list-panes", "-a", "-F", PANE_FORMAT)
         if not answer.ok:
             if says_no_sessions(answer.complaint):
                 return []
@@ -153,7 +174,7 @@ class Tmux(Value):
 
     def pane_of(self, session: str) -> Pane | None:
         """The session's first pane; None when there is no such session."""
-        answer = self.run("list-panes", "-s", "-t", f"={session}", "-F", PANE_FORMAT)
+        answer = self._look_for("list-panes", "-s", "-t", f"={session}", "-F", PANE_FORMAT)
         if answer.ok:
             return _pane(answer.text.partition("\n")[0])
         if "can't find session" in answer.complaint or says_no_pane(answer.complaint):
@@ -183,7 +204,7 @@ class Tmux(Value):
         """Ends the session; one that is not there is no failure."""
         with self._alone():
             answer = self.run(*calming(name), ";", "kill-session", "-t", f"={name}")
-        gone = "can't find session" in answer.complaint or says_no_sessions(answer.complaint)
+        gone = "can't find session" in answer.complaint or _is_gone(answer.complaint)
         if not answer.ok and not gone and not says_no_pane(answer.complaint):
             raise TmuxError(f"tmux kill-session: {answer.complaint}", "run `llmc doctor`")
 
@@ -261,6 +282,10 @@ class Tmux(Value):
         attach = ("attach-session", *(("-f", "ignore-size") if keeps_size else ()), "-t", f"={session}")
         told = ("display-message", "-d", TOLD_MS, how_to_leave)
         return ["tmux", *self._address, *calming(session), ";", *attach, ";", *told]
+
+
+def _is_gone(complaint: str) -> bool:
+    return says_no_sessions(complaint) or says_server_ended(complaint)
 
 
 def _pane(line: str) -> Pane:

@@ -162,8 +162,7 @@ class BoardScreen(FaceScreen):
         if card is None:
             self.tell("nothing is selected")
         elif action not in self.offered():
-            who = card["worker"] or card["task"]
-            self.tell(f"{who} is {card['status'].replace('_', ' ')}: there is nothing to {action} now")
+            self.tell(_not_offered(card, action))
         else:
             return card
         return None
@@ -324,6 +323,13 @@ class BoardScreen(FaceScreen):
             self.tell(f"{under_way[0]} still runs, and goes on without this screen: q again quits")
         else:
             self.face.exit()
+
+
+def _not_offered(card: Card, action: str) -> str:
+    who = card["worker"] or card["task"]
+    if action == "answer" and card["state"] == "needs_input":
+        return f"no open dialog of {who} is known: Enter opens the terminal, Space sends a text"
+    return f"{who} (status: {card['status'].replace('_', ' ')}): there is nothing to {action} now"
 
 
 _SPACE_OR_ENTER = "this dialog has no numbered options: Enter opens the terminal, Space answers in your own words"

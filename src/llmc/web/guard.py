@@ -133,7 +133,7 @@ class Guard:
             return Refusal(400, "the body has two lengths", "send one of Content-Length and Transfer-Encoding")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > most_of(scope):
-            return TOO_LARGE
+            return _too_large(scope)
         has_body = length != "0" or "transfer-encoding" in headers
         if has_body and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return Refusal(415, "the body must be JSON", "send `Content-Type: application/json`")
@@ -156,7 +156,7 @@ class Guard:
         except (BodyTooLargeError, TimeoutError) as failure:
             if told.status:
                 raise
-            await _answer(TOO_SLOW if isinstance(failure, TimeoutError) else TOO_LARGE)(scope, receive, told)
+            await _answer(TOO_SLOW if isinstance(failure, TimeoutError) else _too_large(scope))(scope, receive, told)
         finally:
             if scope["method"] not in LOOKS or (refusal is not None and refusal.status == 403):
                 took = round((time.monotonic() - began) * 1000)
@@ -185,10 +185,13 @@ def most_of(scope: Scope) -> int:
     return MOST_THERE_BYTES if scope["path"] in READS_BY_POST else MOST_BODY_BYTES
 
 
+def _too_large(scope: Scope) -> Refusal:
+    return Refusal(413, "the body is too large", f"send at most {most_of(scope)} bytes")
+
+
 NO_SECRET = Refusal(403, "the page has not sent its secret", "log in again with the address of `llmc web`")
 READ_ONLY = Refusal(403, "this server only shows", "start it without `--read-only` to change something")
 TOO_SLOW = Refusal(408, "the body did not come", f"send it within {BODY_WITHIN_SECS:.0f} seconds")
-TOO_LARGE = Refusal(413, "the body is too large", f"send at most {MOST_BODY_BYTES} bytes")
 
 
 class _Told:

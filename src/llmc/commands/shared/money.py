@@ -10,7 +10,7 @@ def require_money(site: Site) -> None:
     if site.config.budget.day_usd is None:
         return
     from llmc.care.budget import spent_day
-    from llmc.care.metering import count_all
+    from llmc.perform.metering import count_all
 
     count_all(site)
     spent = spent_day(site)

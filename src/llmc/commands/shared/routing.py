@@ -166,7 +166,6 @@ _FLAGS = (
     *("json", "wait", "since_last", "peek", "list", "follow", "setup", "all", "force", "resend", "yes"),
     *("interface", "seen", "dialog", "remove", "lines", "within", "backup"),
 )
-_TAKES_NONE = {"text", "file"}
 
 
 def _flags(args: Namespace) -> list[str]:

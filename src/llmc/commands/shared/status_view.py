@@ -36,6 +36,7 @@ MOST_OF_NAME = 12
 """Where the terminal is narrow: who has a long name has a task and a reason, too."""
 PROMPT_WIDTH = 44
 LEAST_PROMPT_WIDTH = 20
+DAY_SECS = 86_400
 WHY_WIDTH = 100
 FILES_WIDTH = 60
 
@@ -144,7 +145,8 @@ def _cells(card: Card, active_unix: float) -> tuple[str, ...]:
     """Name, status, attention, task, age and reason."""
     now, status = time.time(), card["status"]
     if card["until_unix"]:
-        status = f"{status[:-1]} until {time.strftime('%H:%M', time.localtime(card['until_unix']))})"
+        day = "%b %d, " if card["until_unix"] - now > DAY_SECS else ""
+        status = f"{status[:-1]} until {time.strftime(f'{day}%H:%M', time.localtime(card['until_unix']))})"
     task = one_line(card["title"], PROMPT_WIDTH) or ("ready for a task" if card["status"] == "idle" else "")
     why = one_line(card["does"], WHY_WIDTH)
     name = card["worker"] or ""

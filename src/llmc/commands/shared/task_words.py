@@ -75,7 +75,7 @@ def spent_by_tasks(site: Site, task_ids: Iterable[str] | None = None) -> dict[st
     """What each of these has spent, with all that was made for it; of those that have spent anything."""
     if not os.path.exists(site.root.usage):
         return {}
-    from llmc.care.metering import spent_data_of  # what nobody has counted needs no prices
+    from llmc.perform.metering import spent_data_of  # what nobody has counted needs no prices
 
     return spent_data_of(site, task_ids)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Collection, Iterable, Iterator
 
-from llmc.core.fence.mounts import Link, Mount, Sight, is_inside
+from llmc.core.fence.mounts import Mount, Sight, Symlink, is_inside
 from llmc.values import Value
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap")
@@ -29,7 +29,6 @@ TOOLS_IN_HOME = (
 )
 CLONE_OBJECTS = "clone-objects"
 """In the git directory of a fence, where the objects of the clone are: what its own store takes them from."""
-SHARED_FROM_CLONE = ("info", "rr-cache")
 
 
 class Ground(Value):
@@ -78,9 +77,19 @@ def own_mounts(ground: Ground) -> Iterator[Mount]:
     yield from (Mount(path, Sight.OWN) for path in ground.writable)
 
 
-def all_mounts(ground: Ground, tools: Iterable[str], secrets: Iterable[Mount], wishes: Wishes) -> tuple[Mount, ...]:
+def wall_mounts(ground: Ground, temporary: str, view: str) -> Iterator[Mount]:
+    """For LLMC's own git, which works on the clone itself."""
+    yield Mount(ground.root, Sight.ABSENT)
+    yield Mount(ground.source, Sight.SECRET)
+    yield from (Mount(path, Sight.OWN) for path in (ground.worktree, ground.clone, temporary))
+    yield Mount(view, Sight.OWN_READABLE)
+
+
+def all_mounts(
+    tools: Iterable[str], secrets: Iterable[Mount], wishes: Wishes, own: Iterable[Mount]
+) -> tuple[Mount, ...]:
     tool_mounts = (Mount(path, Sight.READABLE) for path in tools)
-    return (*secrets, *tool_mounts, *wishes.readable, *wishes.writable, *own_mounts(ground), *wishes.hidden)
+    return (*secrets, *tool_mounts, *wishes.readable, *wishes.writable, *own, *wishes.hidden)
 
 
 def tool_places(path: str, programs: Collection[str], home: str, ground: Ground) -> Iterator[str]:
@@ -115,9 +124,9 @@ def network_words(network: bool | tuple[str, ...]) -> tuple[str, ...]:
     return () if network is True else ("--unshare-net",)
 
 
-def system_words(present: Iterable[Link | Mount]) -> Iterator[str]:
+def system_words(present: Iterable[Symlink | Mount]) -> Iterator[str]:
     for each in present:
-        if isinstance(each, Link):
+        if isinstance(each, Symlink):
             yield from ("--symlink", each.leads_to, each.path)
         else:
             yield from ("--ro-bind", each.source or each.target, each.target)

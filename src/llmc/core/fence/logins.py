@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from llmc.values import Value
 
 
-class Login(Value):
+class OwnDirectory(Value):
     """One directory of a CLI's."""
 
     directory: str
@@ -24,9 +24,9 @@ class Login(Value):
 
 _CONFIG, _DATA = (".config", "XDG_CONFIG_HOME"), (".local/share", "XDG_DATA_HOME")
 
-LOGINS: Mapping[str, tuple[Login, ...]] = {
+LOGINS: Mapping[str, tuple[OwnDirectory, ...]] = {
     "claude": (
-        Login(
+        OwnDirectory(
             ".claude",
             "CLAUDE_CONFIG_DIR",
             ("settings.json", "CLAUDE.md", "agents", "commands", "skills", "output-styles"),
@@ -34,9 +34,11 @@ LOGINS: Mapping[str, tuple[Login, ...]] = {
             (".claude.json",),
         ),
     ),
-    "codex": (Login(".codex", "CODEX_HOME", ("config.toml", "AGENTS.md", "prompts", "version.json"), ("auth.json",)),),
+    "codex": (
+        OwnDirectory(".codex", "CODEX_HOME", ("config.toml", "AGENTS.md", "prompts", "version.json"), ("auth.json",)),
+    ),
     "gemini": (
-        Login(
+        OwnDirectory(
             ".gemini",
             "",
             ("settings.json", "GEMINI.md", "google_accounts.json", "installation_id", "commands"),
@@ -44,16 +46,16 @@ LOGINS: Mapping[str, tuple[Login, ...]] = {
         ),
     ),
     "opencode": (
-        Login(*_CONFIG, settings=("opencode",)),
-        Login(*_DATA, credentials=("opencode/auth.json",)),
+        OwnDirectory(*_CONFIG, settings=("opencode",)),
+        OwnDirectory(*_DATA, credentials=("opencode/auth.json",)),
     ),
-    "kilo": (Login(*_CONFIG, settings=("kilo",)), Login(*_DATA, credentials=("kilo/auth.json",))),
-    "qwen": (Login(".qwen", "QWEN_HOME", ("settings.json", "QWEN.md"), ("oauth_creds.json",)),),
-    "copilot": (Login(".copilot", "COPILOT_HOME", ("settings.json",), ("config.json",)),),
-    "kimi": (Login(".kimi-code", "", ("config.toml",), ("credentials.json",)),),
-    "pi": (Login(".pi", "", ("agent/models.json", "agent/settings.json"), ("agent/auth.json",)),),
-    "cline": (Login(".cline", "", ("data/settings", "data/globalState.json"), ("data/secrets.json",)),),
-    "aider": (Login("", "", (".aider.conf.yml", ".aider.model.settings.yml")),),
+    "kilo": (OwnDirectory(*_CONFIG, settings=("kilo",)), OwnDirectory(*_DATA, credentials=("kilo/auth.json",))),
+    "qwen": (OwnDirectory(".qwen", "QWEN_HOME", ("settings.json", "QWEN.md"), ("oauth_creds.json",)),),
+    "copilot": (OwnDirectory(".copilot", "COPILOT_HOME", ("settings.json",), ("config.json",)),),
+    "kimi": (OwnDirectory(".kimi-code", "", ("config.toml",), ("credentials.json",)),),
+    "pi": (OwnDirectory(".pi", "", ("agent/models.json", "agent/settings.json"), ("agent/auth.json",)),),
+    "cline": (OwnDirectory(".cline", "", ("data/settings", "data/globalState.json"), ("data/secrets.json",)),),
+    "aider": (OwnDirectory("", "", (".aider.conf.yml", ".aider.model.settings.yml")),),
 }
 
 OTHER_PROJECTS = ("projects", "mcpServers", "githubRepoPaths")

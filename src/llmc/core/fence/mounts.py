@@ -46,7 +46,7 @@ class Mount(Value):
         return self.sight in _HIDES
 
 
-class Link(Value):
+class Symlink(Value):
     """A symbolic link inside."""
 
     path: str
@@ -97,6 +97,6 @@ def mount_words(mounts: Iterable[Mount]) -> Iterator[str]:
             yield from ("--remount-ro", mount.target)
 
 
-def link_words(links: Iterable[Link]) -> Iterator[str]:
+def link_words(links: Iterable[Symlink]) -> Iterator[str]:
     for link in links:
         yield from ("--symlink", link.leads_to, link.path)

@@ -20,39 +20,39 @@ _OTHER_ABI = 0x40000000
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 
 
-class Machine(Value):
+class CallNumbers(Value):
     audit: int
     ioctl: int
     keys: tuple[int, ...]
     """add_key, request_key, keyctl."""
 
 
-MACHINES: Mapping[str, Machine] = {
-    "x86_64": Machine(0xC000003E, 16, (248, 249, 250)),
-    "aarch64": Machine(0xC00000B7, 29, (217, 218, 219)),
+NUMBERS: Mapping[str, CallNumbers] = {
+    "x86_64": CallNumbers(0xC000003E, 16, (248, 249, 250)),
+    "aarch64": CallNumbers(0xC00000B7, 29, (217, 218, 219)),
 }
 
 
 def terminal_filter(machine: str) -> bytes | None:
     """None for a machine whose calls are not known."""
-    known = MACHINES.get(machine)
+    known = NUMBERS.get(machine)
     return _assembled(known) if known is not None else None
 
 
-def _assembled(machine: Machine) -> bytes:
+def _assembled(numbers: CallNumbers) -> bytes:
     """Each test jumps to the last instruction, which refuses; whatever passes all of them is allowed."""
     tests: list[tuple[int, int, bool]] = [
         (_LOAD, _MACHINE_AT, False),
-        (_EQUAL, machine.audit, True),
+        (_EQUAL, numbers.audit, True),
         (_LOAD, _NUMBER_AT, False),
         (_AT_LEAST, _OTHER_ABI, False),
-        *((_EQUAL, number, False) for number in machine.keys),
+        *((_EQUAL, number, False) for number in numbers.keys),
     ]
     tail = 6  # instructions from the question whether it is ioctl to the refusal, the latter included
     refusal = len(tests) + tail - 1
     words = [_test(code, value, refusal - at - 1, negated) for at, (code, value, negated) in enumerate(tests)]
     words += [
-        struct.pack("<HBBI", _EQUAL, 0, 3, machine.ioctl),
+        struct.pack("<HBBI", _EQUAL, 0, 3, numbers.ioctl),
         struct.pack("<HBBI", _LOAD, 0, 0, _SECOND_ARGUMENT_AT),
         struct.pack("<HBBI", _EQUAL, 2, 0, TIOCSTI),
         struct.pack("<HBBI", _EQUAL, 1, 0, TIOCLINUX),

@@ -145,7 +145,6 @@ class MakeCommit(PlanStep):
     tree: str
     onto: str
     commits: int
-    author_commit: str
     author: str
     message: str
     signed: bool
@@ -333,7 +332,7 @@ def _commit(facts: AcceptFacts) -> PlanStep:
     text = message_for([facts.message] if facts.message else list(facts.messages), facts.task)
     count = len(facts.commits)
     assert facts.tree is not None
-    return MakeCommit(facts.tree, facts.tip, count, facts.commits[0], facts.author, text, facts.signed)
+    return MakeCommit(facts.tree, facts.tip, count, facts.author, text, facts.signed)
 
 
 def _blocked(facts: AcceptFacts) -> Obstacle | None:

@@ -238,6 +238,8 @@ class ScreenRead(Fact):
     """It was seen at work before, or has been like this for long: an agent may be slow to begin."""
     foreign: str = ""
     """As in `TurnEnded`."""
+    until: float | None = None
+    """When the limit that it shows is over, if it says that."""
 
 
 class DialogSeen(Fact):

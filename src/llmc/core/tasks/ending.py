@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from types import MappingProxyType
 
 from llmc.core.lifecycle import events as ev
@@ -26,6 +26,11 @@ def end_of_task(before: Worker, after: Worker | None, event: ev.Event | None) ->
     """None while the worker keeps its task. `after` is None when the worker itself is removed."""
     if not before.task or (after is not None and after.task == before.task):
         return None
+    end, said = _end(before, after, event), before.last_words
+    return replace(end, data=MappingProxyType({**end.data, "last_words": said})) if said else end
+
+
+def _end(before: Worker, after: Worker | None, event: ev.Event | None) -> TaskEnd:
     if isinstance(event, ev.WorkMerged | ev.LandedAtHub):
         how = "landed unattended, checks passed" if event.unattended else ""
         data: dict[str, Json] = {"reviewed": event.reviewed, "sha": event.sha, "unattended": event.unattended}

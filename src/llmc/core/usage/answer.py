@@ -7,8 +7,6 @@ from typing import Any
 
 from llmc.values import Value
 
-LONG_PROMPT = 200_000
-"""Prompts of more tokens than this have a price of their own at some providers."""
 MOST_TOKENS = 10**12
 """More than any answer can have: what is above is no count."""
 
@@ -58,13 +56,18 @@ class FilePlace(Value):
 
     inode: int = 0
     size: int = 0
+    changed_ns: int = 0
     offset: int = 0
+    ending: str = ""
+    """A digest of what stands before the offset."""
     remembered: str = "{}"
     """What the reader has to know of the lines before, as JSON."""
 
 
 def count(value: object) -> int:
     """A number of tokens as files have it; 0 for what is none."""
+    if type(value) is float and value.is_integer():
+        value = int(value)  # not every language has whole numbers
     return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
 
 

@@ -64,6 +64,15 @@ def spent_by(
     return {each: spent(found, book) for each, found in groupby(sorted(rows, key=key), key)}
 
 
+def spent_by_task(rows: Iterable[UsageRow], book: PriceBook, parents: Mapping[str, str]) -> dict[str, Spent]:
+    """Each with all that was made for it, directly or not. `parents`: for each that was, what it was made for."""
+    found: dict[str, list[UsageRow]] = {}
+    for row in rows:
+        for task in with_parents(row.task, parents):
+            found.setdefault(task, []).append(row)
+    return {task: spent(charged, book) for task, charged in found.items()}
+
+
 def spent_data(sum_: Spent) -> dict[str, Any]:
     tokens = sum_.tokens
     counts = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write)
@@ -90,15 +99,6 @@ def _sortable(name: str, text: str) -> tuple[int, str]:
 
 def _plain(key: tuple[int, str]) -> str | None:
     return key[1] or None
-
-
-def with_children(task: str, parents: Mapping[str, str]) -> frozenset[str]:
-    """The task with all that were made for it, directly or not. `parents`: for each that was, what it was made for."""
-    found, fresh = {task}, {task}
-    while fresh:
-        fresh = {child for child, parent in parents.items() if parent in fresh} - found
-        found |= fresh
-    return frozenset(found)
 
 
 def with_parents(task: str, parents: Mapping[str, str]) -> tuple[str, ...]:

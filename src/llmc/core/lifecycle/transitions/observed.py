@@ -126,7 +126,7 @@ def screen_read(worker: Worker, event: ev.ScreenRead, policy: Policy) -> Move:
         return needs_input(worker, f"its screen shows a dialog ({event.detail or 'unknown kind'})", BY_ANSWER)
     if event.state == "ERROR":
         why = f"its screen shows an error ({event.detail or 'unknown kind'})"
-        return turn_broken(replace(worker, turn=Turn.OVER), event.detail or "", why, event.at, None, policy)
+        return turn_broken(replace(worker, turn=Turn.OVER), event.detail or "", why, event.at, event.until, policy)
     if event.state == "READY" and (event.rested or policy.screen_may_move_work):
         # Agents do not report everything: no CLI tells of every Esc, nor of every failure of its provider.
         why = not_ours(event.foreign) if event.foreign else with_last_words(_why_quiet(worker), worker)

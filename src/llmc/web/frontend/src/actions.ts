@@ -1,7 +1,7 @@
 /** Buttons and forms that do something: each names its path and its body, the server runs the command. */
 
 import { all } from "./dom";
-import { complain, receipt, tell } from "./notices";
+import { complain, leaveFor, receipt, tell } from "./notices";
 import { type Json, post } from "./session";
 
 type After = (said: Json, from: HTMLElement) => void;
@@ -49,7 +49,9 @@ async function act(from: HTMLElement, button: HTMLButtonElement | null, path: st
   try {
     await ready;
     const said = await post(path, body);
-    tell(receipt(from.dataset["label"] ?? button?.textContent?.trim() ?? "done", said));
+    const words = receipt(from.dataset["label"] ?? button?.textContent?.trim() ?? "done", said);
+    if (from.dataset["then"] === "board") return leaveFor("/", words);
+    tell(words);
     if (from instanceof HTMLFormElement && !atOnce) {
       from.reset();
       from.closest("details")?.removeAttribute("open");

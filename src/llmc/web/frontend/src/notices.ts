@@ -22,6 +22,21 @@ export function tell(what: string): void {
   show("good", what);
 }
 
+const KEPT = "llmc-notice";
+
+/** Leaves for another page, which shows this notice: here nobody would have the time to read it. */
+export function leaveFor(path: string, what: string): void {
+  sessionStorage.setItem(KEPT, what);
+  location.assign(path);
+}
+
+/** What the page before this one had to say. */
+export function tellKept(): void {
+  const what = sessionStorage.getItem(KEPT);
+  sessionStorage.removeItem(KEPT);
+  if (what) tell(what);
+}
+
 export function complain(problem: unknown): void {
   const known = problem instanceof Failure ? problem : new Failure(String(problem), "", 0);
   show("bad", known.message, known.hint);

@@ -158,10 +158,7 @@ async function seen(): Promise<void> {
   await noted;
 }
 
-whenDone((_, from) => {
-  if (from.dataset["then"] === "board") setTimeout(() => location.assign("/"), 1200);
-  else void drawAnew();
-});
+whenDone(() => void drawAnew());
 
 let state = one("#review")?.dataset["state"] ?? "";
 follow({
