@@ -236,7 +236,11 @@ def test_a_server_that_is_killed_is_followed_by_another(story: Story) -> None:
     async def session() -> None:
         async with from_inside(story, "boss") as tools:
             task = await tools.call("delegate", text="x", worker="ann", request_id="r")
-            waiting = asyncio.create_task(tools.call("wait", **task, secs=600, known="landed"))
+            came = await tools.call("wait", **task, secs=120)
+            tools.told.clear()
+            waiting = asyncio.create_task(tools.call("wait", **task, secs=600, known=came["state"]))
+            while not tools.told:  # the server has it
+                await asyncio.sleep(0.02)
             for _ in range(2):
                 for pid in await asyncio.to_thread(servers_of, story, "boss"):
                     os.kill(pid, signal.SIGKILL)
