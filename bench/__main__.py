@@ -15,8 +15,10 @@ import llmc
 from bench import (
     classification,
     delivery,
+    fence,
     hops,
     landing,
+    machines,
     observing,
     queue,
     repository,
@@ -46,10 +48,12 @@ ALONE: Mapping[str, Callable[[], list[Table]]] = {
     "repository": repository.measure,
     "classification": classification.measure,
     "delivery": delivery.measure,
+    "fence": fence.measure,
     "observing": observing.measure,
     "watching": watching.measure,
     "ui": ui.measure,
     "web": web.measure,
+    "fleet": machines.measure,
 }
 MEASUREMENTS = (*COMPARED, *ALONE)
 

@@ -57,8 +57,12 @@ class Bout:
     """Or what became of it."""
 
     @property
+    def own(self) -> float:
+        return self.ours - self.receiver
+
+    @property
     def ratio(self) -> float:
-        return (self.ours - self.receiver) / self.floor
+        return self.own / self.floor
 
 
 def measure(rounds: Mapping[str, int] = MappingProxyType(ROUNDS)) -> list[Table]:
@@ -70,7 +74,7 @@ def _table(proof: str, events: bool, rounds: Mapping[str, int]) -> Table:
     rows, verdicts = [], []
     with _receiver(events) as receiver:
         for name, times in rounds.items():
-            bouts = [receiver.bout(_text(SIZES[name])) for _ in range(times)]
+            bouts = [receiver.bout(text_of(SIZES[name])) for _ in range(times)]
             ratio = spread([bout.ratio for bout in bouts])
             rows.append(_row(name, bouts))
             if name == "1 KiB":
@@ -98,7 +102,7 @@ def _libtmux_cells(found: Sequence[float | str | None]) -> tuple[Cell, Cell]:
     return spread(taken).median, spread(taken).between
 
 
-def _text(size: int) -> str:
+def text_of(size: int) -> str:
     line = "The quick brown fox jumps over the lazy dog, number 0123456789.\n"
     return (line * (size // len(line) + 1))[: size - 4] + " end"
 
@@ -108,6 +112,7 @@ class Receiver:
     site: Site
     file: Path
     libtmux: Sender | None
+    worker: str = WORKER
     received: int = 0
 
     def bout(self, text: str) -> Bout:
@@ -116,7 +121,7 @@ class Receiver:
         return Bout(floor, ours, times.own, self._typed(text) if self.libtmux else None)
 
     def _bare(self, text: str) -> float:
-        pane = self.site.tmux.panes()[f"llmc-{WORKER}"].id
+        pane = self.site.tmux.panes()[f"llmc-{self.worker}"].id
         began = time.monotonic()
         self._tmux("load-buffer", "-b", "bare", "-", stdin=text)
         self._tmux("paste-buffer", "-p", "-r", "-d", "-b", "bare", "-t", pane)
@@ -136,14 +141,14 @@ class Receiver:
 
     def _proven(self, text: str) -> tuple[float, Times]:
         site = self.site
-        work_news(site, site.worker(WORKER))
-        worker = site.ledger.apply(WORKER, ev.MessageGiven(site.now(), text)).worker
+        work_news(site, site.worker(self.worker))
+        worker = site.ledger.apply(self.worker, ev.MessageGiven(site.now(), text)).worker
         began = time.monotonic()
         result, receipt = deliver(site, worker, worker.pending[0], text)
         taken = time.monotonic() - began
         # The program never says that a turn is over: what comes after the first text is queued, by its account.
         assert receipt.outcome in (Outcome.DELIVERED, Outcome.QUEUED), receipt
-        site.ledger.apply(WORKER, result)
+        site.ledger.apply(self.worker, result)
         return taken, self._times()
 
     def _times(self) -> Times:

@@ -23,8 +23,11 @@ from pathlib import Path
 PLACES: dict[str, str] = {}
 ATTEMPTS: dict[str, Callable[[], object]] = {}
 TIOCSTI, TIOCLINUX, PTRACE_ATTACH = 0x5412, 0x541C, 16
-NUMBERS = {"x86_64": (16, 250, 304), "aarch64": (29, 219, 265)}
-"""ioctl, keyctl, open_by_handle_at."""
+NUMBERS = {"x86_64": (16, 250, 304, 248, 310, 316), "aarch64": (29, 219, 265, 217, 270, 276)}
+"""ioctl, keyctl, open_by_handle_at, add_key, process_vm_readv, renameat2."""
+OPEN_TREE, FSOPEN, PIDFD_OPEN, MOUNT_SETATTR, CLONE3 = 428, 430, 434, 442, 435
+"""The same on every machine."""
+NEW_USER, NEW_MOUNTS, AT_FDCWD, EXCHANGE, CLONE_TREE = 0x10000000, 0x00020000, -100, 2, 1
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -459,6 +462,168 @@ def _can_be_opened(path: str) -> bool:
     except OSError:
         return False
     return True
+
+
+# --- more of the same, by other ways ------------------------------------------------------------------
+
+
+@attempt
+def connects_to_a_socket_without_a_file() -> object:
+    with socket.socket(socket.AF_UNIX) as screen:
+        screen.connect(f"\0{PLACES['abstract']}" if PLACES["abstract"] else "")
+    return True
+
+
+@attempt
+def finds_the_sockets_of_the_screen() -> object:
+    return os.path.exists("/tmp/.X11-unix") or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
+
+
+@attempt
+def has_files_open_that_lead_outside() -> object:
+    found = [os.readlink(path) for path in glob.glob("/proc/self/fd/*") if os.path.lexists(path)]
+    return [path for path in found if PLACES["home"] in path or path.endswith((".git", "llmc", "order"))]
+
+
+@attempt
+def reads_through_open_files_of_the_first_process() -> object:
+    return any(os.path.isdir(f"{path}/..") for path in glob.glob("/proc/1/fd/*"))
+
+
+@attempt
+def reads_the_memory_of_the_daemon() -> object:
+    number = NUMBERS[platform.machine()][4]
+    local = (ctypes.c_ulong * 2)(0, 8)
+    return call(number, int(PLACES["daemon"]), bytes(local), 1, bytes(local), 1, 0)
+
+
+@attempt
+def takes_a_handle_of_the_daemon() -> object:
+    return call(PIDFD_OPEN, int(PLACES["daemon"]), 0)
+
+
+@attempt
+def makes_a_user_of_its_own() -> object:
+    return LIBC.unshare(NEW_USER) == 0
+
+
+@attempt
+def makes_mounts_of_its_own() -> object:
+    return LIBC.unshare(NEW_MOUNTS) == 0
+
+
+@attempt
+def makes_a_user_by_the_newer_call() -> object:
+    words = NEW_USER.to_bytes(8, "little") + bytes(24) + int(signal.SIGCHLD).to_bytes(8, "little") + bytes(24)
+    made = LIBC.syscall(ctypes.c_long(CLONE3), ctypes.c_char_p(words), ctypes.c_ulong(len(words)))
+    if made == 0:
+        os._exit(0)
+    return made > 0
+
+
+@attempt
+def copies_the_mounts() -> object:
+    return call(OPEN_TREE, AT_FDCWD & 0xFFFFFFFF, b"/", CLONE_TREE)
+
+
+@attempt
+def makes_a_file_system() -> object:
+    return call(FSOPEN, b"tmpfs", 0)
+
+
+@attempt
+def makes_a_mount_writable_by_the_newer_call() -> object:
+    words = bytes(8) + (1).to_bytes(8, "little") + bytes(16)  # clears "read-only"
+    return call(MOUNT_SETATTR, AT_FDCWD & 0xFFFFFFFF, b"/usr", 0, words, len(words))
+
+
+@attempt
+def enters_the_namespaces_of_the_first_process() -> object:
+    return LIBC.setns(os.open("/proc/1/ns/mnt", os.O_RDONLY), 0) == 0
+
+
+@attempt
+def keeps_a_key_in_the_kernel() -> object:
+    return call(NUMBERS[platform.machine()][3], b"user", b"escaped", b"x", 1, 0xFFFFFFFC)
+
+
+@attempt
+def swaps_a_file_with_the_persons() -> object:
+    Path("mine").write_text("escaped")
+    return call(
+        NUMBERS[platform.machine()][5],
+        *(AT_FDCWD & 0xFFFFFFFF, b"mine", AT_FDCWD & 0xFFFFFFFF, f"{PLACES['home']}/.bashrc".encode(), EXCHANGE),
+    )
+
+
+@attempt
+def makes_the_persons_files_anybodys() -> object:
+    os.chmod(f"{PLACES['home']}/.bashrc", 0o777)
+    return True
+
+
+@attempt
+def puts_a_program_before_the_persons() -> object:
+    return write(f"{PLACES['home']}/.local/bin/git") or write("/usr/local/bin/git")
+
+
+@attempt
+def starts_with_the_persons_desktop() -> object:
+    os.makedirs(f"{PLACES['home']}/.config/autostart")
+    return True
+
+
+@attempt
+def puts_another_worktree_in_place() -> object:
+    os.rename(os.getcwd(), f"{os.getcwd()}.old")
+    return True
+
+
+@attempt
+def makes_a_worktree_beside_its_own() -> object:
+    os.mkdir(f"{PLACES['root']}/.worktrees/mine")
+    return True
+
+
+@attempt
+def reads_the_logs() -> object:
+    return os.listdir(f"{PLACES['root']}/logs")
+
+
+@attempt
+def reads_what_others_show_on_their_screens() -> object:
+    return os.listdir(f"{PLACES['root']}/.workers") or os.listdir(f"{PLACES['root']}/run/attention")
+
+
+@attempt
+def links_an_object_of_the_clone() -> object:
+    found = glob.glob(f"{PLACES['root']}/.git/clone-objects/??/*")
+    os.link(found[0], "object")
+    return True
+
+
+@attempt
+def clones_the_checkout() -> object:
+    return git("clone", f"file://{PLACES['source']}", "/tmp/clone").returncode == 0
+
+
+@attempt
+def takes_objects_from_the_checkout() -> object:
+    os.environ["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = f"{PLACES['source']}/.git/objects"
+    try:
+        return git("cat-file", "-e", PLACES["unknown"]).returncode == 0
+    finally:
+        del os.environ["GIT_ALTERNATE_OBJECT_DIRECTORIES"]
+
+
+@attempt
+def finds_control_groups_of_the_system() -> object:
+    return os.path.exists("/sys/fs/cgroup") or os.path.exists("/sys/kernel")
+
+
+@attempt
+def reads_the_memory_of_the_kernel() -> object:
+    return bool(os.open("/proc/kcore", os.O_RDONLY))
 
 
 def main() -> None:

@@ -14,7 +14,9 @@ from threading import Thread
 from typing import Any
 
 from testing.commands import NO_CHANGES, Changes, Said
+from testing.machines.plan import RUN
 from testing.machines.three import NAMES, Hub, Machine, Machines
+from testing.moved_clock import CLOCK
 from testing.namespace import PROJECT
 from testing.story import script
 from testing.waiting import wait_until
@@ -25,7 +27,7 @@ LOOKS_EVERY_SECS = 0.2
 SETTINGS = """
 [agents.remembering]
 command = ["{python}", "-P", "-m", "testing.chaos.agent"]
-env = {{ PYTHONPATH = "{project}", LLMC_CHAOS_MEMORY = "{memory}" }}
+env = {{ PYTHONPATH = "{path}", LLMC_CHAOS_MEMORY = "{memory}", LLMC_CHAOS_CLOCK = "{clock}" }}
 clear = "/clear"
 pack = "demo"
 events = true
@@ -43,7 +45,13 @@ class AtHub(Hub):
     def begin(self) -> None:
         Hub.begin(self)
         with open(self.root / "config.toml", "a", encoding="utf-8") as config:
-            config.write(SETTINGS.format(python=sys.executable, project=PROJECT, memory=self.memory))
+            told = {
+                "python": sys.executable,
+                "path": f"{CLOCK}:{PROJECT}",
+                "memory": self.memory,
+                "clock": f"{RUN}/clock",
+            }
+            config.write(SETTINGS.format(**told))
         self.run("config", "set", "defaults.agent", "remembering")
 
     def join(self, names: Iterable[str], *words: str) -> None:
@@ -120,6 +128,11 @@ class AtHub(Hub):
         """A worker there whose agent is up."""
         self.run("add", name, "--machine", machine)
         self.wait_for(name, status="idle", session="up")
+
+    def check_machine(self, name: str) -> None:
+        """Until it is one of ours again."""
+        self.until(lambda: self.run("machine", "check", name, check=False).code == 0)
+        self.wait_for_machine(name, "ok")
 
     def kill_daemon(self) -> None:
         pid = self.status()["daemon"]["pid"]

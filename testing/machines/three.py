@@ -87,7 +87,7 @@ class Machine:
         if self._life is None:
             self.boot()
         self.move_clock(None)
-        errand = begin(self._socket, {"tidy": True}, self.bed.nowhere, PATIENCE_SECS)
+        errand = begin(self.socket, {"tidy": True}, self.bed.nowhere, PATIENCE_SECS)
         assert errand.ended(PATIENCE_SECS) == 0, f"{self.name} could not be tidied: {self.bed.log(self.name)}"
 
     # --- its network --------------------------------------------------------------------------------
@@ -139,9 +139,9 @@ class Machine:
 
     def _said(self, order: Mapping[str, object], argv: Sequence[str], check: bool, stdin: bytes) -> Said:
         def kill(pid: int) -> None:
-            begin(self._socket, {**order, "argv": ["kill", "-KILL", str(pid)]}, self.bed.nowhere, PATIENCE_SECS)
+            begin(self.socket, {**order, "argv": ["kill", "-KILL", str(pid)]}, self.bed.nowhere, PATIENCE_SECS)
 
-        done = run_there(self._socket, order, stdin=stdin, timeout=PATIENCE_SECS, kill=kill)
+        done = run_there(self.socket, order, stdin=stdin, timeout=PATIENCE_SECS, kill=kill)
         return self.bed.checked(said_by(done), f"on {self.name}: {' '.join(argv)}", check)
 
     def _environment(self, changes: Changes) -> dict[str, str]:
@@ -149,7 +149,7 @@ class Machine:
         return {name: value for name, value in (usual | dict(changes)).items() if value is not None}
 
     @property
-    def _socket(self) -> str:
+    def socket(self) -> str:
         return f"{self.plot.run}/socket"
 
 

@@ -14,7 +14,7 @@ import pytest
 from llmc.tmux.configuration import configuration
 from llmc.tmux.parsing import Pane
 from llmc.tmux.server import Tmux
-from testing.real_agents import AgentMachine, own_namespace, with_every_agent
+from testing.real_agents import AgentMachine, agents, own_namespace
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import real_agent as real_agent
 from testing.roots import make_repository
@@ -24,7 +24,6 @@ SIZE = (160, 50)
 LOOK_EVERY_SECS = 0.1
 """A look takes three processes, and the agent needs the processor."""
 PATIENCE_SECS = 150.0
-"""opencode alone burns twenty seconds of a processor until its first answer."""
 PROMPT = """\
 Bitte größer machen → 日本語, "quoted" 'so' and `$(so)`; 100 % \\n
 
@@ -91,7 +90,7 @@ def git(repository: Path, *words: str) -> str:
 
 @pytest.mark.lesson(17, "what reads screens is versioned data beside recordings, and drift is told")
 @pytest.mark.timeout(300)
-@with_every_agent
+@agents("claude")
 def test_a_prompt_reaches_the_model_byte_for_byte_and_its_work_is_done(
     agent_machine: AgentMachine, tmp_path: Path
 ) -> None:

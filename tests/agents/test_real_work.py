@@ -19,6 +19,11 @@ from testing.real_agents import agent_root as agent_root
 from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
 
+TASK = """\
+Bitte größer machen → 日本語, "quoted" 'so' and `$(so)`; 100 % \\n
+
+\tone tab, then: add the feature."""
+
 
 @pytest.mark.lesson(2, "proof is the agent's own report, or an input line seen full and then empty")
 @pytest.mark.lesson(6, "slash commands are typed, and a menu may take their first Enter")
@@ -33,11 +38,11 @@ def test_from_a_fresh_home_to_one_clean_commit(agent_root: AgentRoot) -> None:
     agent_root.models.answer_with([Commit("feature.txt"), Text("Done.")])
     agent_root.models.charge(each_its_own)
     assert agent_root.status()["status"] == "idle"
-    receipt = json.loads(agent_root.done("start", "--worker", "w", "--prompt", "Add the feature.", "--json"))
+    receipt = json.loads(agent_root.done("start", "--worker", "w", "--prompt", TASK, "--json"))
     assert receipt["outcome"] == "delivered"
     assert receipt["proof"] == agent_root.machine.agent.proof
     wait_until(lambda: agent_root.status()["status"] == "needs_review", timeout=90)
-    assert "The task:\n\nAdd the feature." in agent_root.models.prompts()[0]
+    assert agent_root.machine.agent.submits(f"The task:\n\n{TASK}").strip() in agent_root.models.prompts()[0]
     assert _git(agent_root, "status", "--porcelain", at=str(agent_root.worktree)) == ""
     agent_root.done("review", "w", "--interface", "stat")
     before = _git(agent_root, "rev-parse", "main")
@@ -88,7 +93,7 @@ def _next_task_begins_afresh(agent_root: AgentRoot) -> None:
     """The command that clears the conversation was typed, and its menu has not kept it from being run."""
     agent_root.done("start", "--worker", "w", "--prompt", "Add another feature.")
     wait_until(lambda: "Add another feature." in _words_of_the_last_request(agent_root), timeout=90)
-    assert "Add the feature." not in _words_of_the_last_request(agent_root)
+    assert "add the feature." not in _words_of_the_last_request(agent_root)
     assert len(agent_root.models.prompts()) == 2
 
 

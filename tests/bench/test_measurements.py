@@ -12,6 +12,7 @@ import pytest
 from bench import (
     classification,
     delivery,
+    fence,
     hops,
     landing,
     observing,
@@ -41,6 +42,7 @@ TINY = {
     "repository": lambda: repository.measure(files=100, rounds=1),
     "classification": lambda: classification.measure(rounds=1),
     "delivery": lambda: delivery.measure({"1 KiB": 1}),
+    "fence": lambda: fence.measure(rounds=1, deliveries=1),
     "observing": lambda: observing.measure((2,), observing.Pace(0.1, 1, 1.0, turns=1, tries=1)),
     "watching": lambda: watching.measure(count=2, secs=0.2, settled_secs=0.1),
     "ui": lambda: ui.measure(workers=3, tries=1, secs=0.5),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from llmc.care.budget import spent_day
 from llmc.commands.shared.delegating import delegate
 from llmc.core.usage.answer import ModelAnswer, Tokens
-from llmc.model import Turn, Work
+from llmc.model import Session, Turn, Work
 from llmc.perform.metering import day_of
 from llmc.store.usage import Counted
 from testing.story import Story, end_abruptly, script
+from testing.waiting import wait_until
 
 
 def told(story: Story, words: str) -> list[str]:
@@ -108,6 +110,34 @@ def test_what_ended_by_itself_is_not_told_to_go_on_when_nothing_is_left(story: S
     assert worker.evidence.signal in ("hook.turn_end", "budget")
     story.llmc("patrol")
     assert story.prompts("adam") == 1
+
+
+STUBBORN = f"""
+[agents.mule]
+command = ["{sys.executable}", "-P", "-m", "llmc.demo", "--pace", "0.01"]
+events = true
+pack = "demo"
+interrupt = ["F12"]
+"""
+"""The demo agent, whose turn ends with another key."""
+
+
+def test_an_agent_that_does_not_end_its_turn_is_ended_and_keeps_nobody_else_from_being_stopped(story: Story) -> None:
+    story.begin("mule", agent="mule", agents=STUBBORN, budget__task_tokens="1000").up()
+    story.task("mule", "spend 1000 0", "sleep 600")
+    story.llmc("add", "eve", "--agent", "demo")
+    story.until(lambda: story.worker("eve").session is Session.UP)
+    story.task("eve", "spend 1000 0", "sleep 600")
+    story.wait("eve", Work.NEEDS_INPUT)
+    wait_until(lambda: story.worker("mule").evidence.signal == "budget", 100.0)
+    mule = story.worker("mule")
+    assert mule.session is Session.DOWN
+    assert mule.evidence.detail.startswith("the budget of t1 is spent: 1,000 of 1,000 tokens; its turn did not end")
+    refused = story.llmc("task", "release", "t1", code=1)
+    assert "`llmc restart mule`" in refused.err
+    story.llmc("restart", "mule")
+    assert story.worker("mule").turn is not Turn.OPEN
+    assert "begins anew" in story.llmc("task", "release", "t1").out
 
 
 def test_a_new_day_has_a_budget_of_its_own(story: Story) -> None:

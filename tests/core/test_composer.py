@@ -185,6 +185,15 @@ def test_a_placeholder_means_nothing_to_a_cli_that_has_none():
     assert not composer_holds(BARE, "[Pasted text #1 +70 lines]", TEXT)
 
 
+def test_a_tab_that_is_shown_by_its_sign_is_recognised():
+    text = "Fix it:\n\n\tthe parser,\n\tits tests"
+    shown = "Fix it:\n\n^Ithe parser,\n^Iits tests"
+    assert composer_holds(BARE, shown, text)
+    assert composer_keeps(BARE, shown, text)
+    assert not composer_mixes(BARE, shown, text)
+    assert not composer_holds(BARE, shown, text.replace("\t", ""))
+
+
 @pytest.mark.parametrize(
     "typed", ["Fix the parser ’s tests!", "Fix\nthe    parser  s tests", "Fix  the parser's te\nsts"]
 )

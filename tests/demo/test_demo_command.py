@@ -1,10 +1,12 @@
-"""`llmc demo` tells its whole story by itself and leaves nothing behind that was not asked for."""
+"""`llmc demo` tells its whole story by itself and leaves nothing behind that was not asked for.
+
+That it leaves nothing behind without --keep is tried with the wheel, in tests/packaging.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,8 +29,8 @@ def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
         yield story
 
 
-def test_it_ends_with_one_clean_commit_for_each_task(story: Story, tmp_path: Path) -> None:
-    said = story.llmc("demo", "--speed", "50", "--keep").out
+def test_it_ends_with_one_clean_commit_for_each_task_and_leaves_the_board_running(story: Story, tmp_path: Path) -> None:
+    said = story.llmc("demo", "--speed", "50", "--keep", "--web").out
     (place,) = tmp_path.glob("llmc-demo-*")
     git, repository = Git(LocalHost()), str(place / "greeter")
     assert git.text(repository, "log", "--reverse", "--format=%s", "main").splitlines() == STORY
@@ -45,14 +47,6 @@ def test_it_ends_with_one_clean_commit_for_each_task(story: Story, tmp_path: Pat
     assert any("git.conflict" in line for line in shown)
     assert f"export LLMC_ROOT={place / 'llmc'}" in shown
 
-    story.place = place
-    story.llmc("down", "--force")
-    assert story.processes() == {}
-    assert Root(str(place / "llmc")).exists, "it was to be kept"
-
-
-def test_with_web_the_board_is_left_running(story: Story, tmp_path: Path) -> None:
-    said = story.llmc("demo", "--speed", "50", "--keep", "--web").out
     address = re.search(r"the board is at (http://127\.0\.0\.1:\d+/)#token=([\w-]+)", said)
     assert address, said
     asked = Request(f"{address[1]}api/v1/board", headers={"Authorization": f"Bearer {address[2]}"})
@@ -61,24 +55,15 @@ def test_with_web_the_board_is_left_running(story: Story, tmp_path: Path) -> Non
     assert columns["review"] == ["worker/baker"]
     assert columns["working"] == ["worker/charlie"]
 
-    (story.place,) = tmp_path.glob("llmc-demo-*")
+    story.place = place
     assert "has ended" in story.llmc("web", "--stop").out
     story.llmc("down", "--force")
     assert story.processes() == {}
+    assert Root(str(place / "llmc")).exists, "it was to be kept"
 
 
 def test_web_needs_keep(story: Story) -> None:
     assert "--keep" in story.llmc("demo", "--web", code=2).err
-
-
-def test_it_leaves_nothing_behind(story: Story, tmp_path: Path) -> None:
-    said = story.llmc("demo", "--speed", "50").out
-    assert "llmc init" in said
-    assert "  llmc ui " in said
-    assert "  llmc web " in said
-    assert ("`pipx install .`" in said) == (shutil.which("llmc") is None)
-    assert list(tmp_path.glob("llmc-demo-*")) == []
-    assert story.processes() == {}
 
 
 def test_a_speed_that_makes_no_sense_is_refused(story: Story) -> None:

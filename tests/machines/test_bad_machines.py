@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from testing.commands import listing, wrong_about
 from testing.machines.plan import LOCKED, STRANGER
 from testing.machines.three import Hub, Machine, Machines
+from testing.story import script
 
 OLD = "#!/bin/sh\necho llmc 0.0.1\n"
 
@@ -55,10 +58,18 @@ def test_what_cannot_be_a_machine_is_told_and_leaves_nothing(machines: Machines,
     refused("--ssh", "m1", "--command", "sh -c")
 
 
+@pytest.mark.failure_case("a login shell that prints something")
 def test_a_machine_that_greets_whoever_logs_in_is_as_good_as_any(machines: Machines, hub: Hub) -> None:
     machines["m1"].greet("Welcome to m1, {json: 1}")
     hub.run("machine", "add", "m1", "--ssh", "m1")
     assert "ok" in hub.run("machine", "list").out
+    said = hub.run("add", "adam", "--machine", "nobody-has-this", check=False)
+    assert wrong_about(said) == []
+    assert "there are: m1" in said.err
+    hub.run("add", "adam", "--machine", "m1", "--agent", "demo")
+    hub.run("start", "--worker", "adam", "--prompt", script("write a.txt a", "commit Add a"), "--wait")
+    hub.run("accept", "adam")
+    assert hub.git("log", "--format=%s").splitlines() == ["Add a", "first"]
 
 
 def _made_here(hub: Hub) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from testing.machines.at_hub import LOOKS_EVERY_SECS
 from testing.machines.three import Hub, Machines
 from testing.story import script
 from testing.waiting import wait_until
@@ -23,6 +24,8 @@ def job_of(hub: Hub, machines: Machines) -> str:
     return machines.run("squeue", "-h", "-o", "%A", "--states=R").out.strip()
 
 
+@pytest.mark.failure_case("an allocation that ends")
+@pytest.mark.failure_case("an allocation that is cancelled")
 @pytest.mark.usefixtures("slurm")
 def test_work_of_an_allocation_lands_and_its_end_loses_nothing(machines: Machines, hub: Hub) -> None:
     home = machines.place / "shared" / "llmc"
@@ -34,18 +37,29 @@ def test_work_of_an_allocation_lands_and_its_end_loses_nothing(machines: Machine
     assert hub.git("log", "--format=%s").splitlines() == ["Add a", "first"]
     job = job_of(hub, machines)
 
+    hub.run("up", "--detach")
+    wait_until(lambda: state_of(hub, "big")["state"] == "ok", 60)
     hub.run("start", "--worker", "adam", "--prompt", script("write b.txt two", "sleep 600"))
     wait_until(lambda: (home / "root/.worktrees/adam/b.txt").exists())
     machines.run("scancel", "--batch", "--signal=USR1", job)
-    wait_until(lambda: (home / "root/run/ending").exists())
-    wait_until(lambda: "needs_input" in hub.run("status", "--json").out, 60)
+    wait_until(lambda: "needs_input" in hub.run("status", "--json").out, 60, LOOKS_EVERY_SECS)
     assert state_of(hub, "big")["state"] == "ended"
+    wait_until(lambda: "b.txt" in kept_here(hub), 60, LOOKS_EVERY_SECS)
+
     machines.run("scancel", job)
     wait_until(lambda: job_of(hub, machines) == "")
+    wait_until(lambda: state_of(hub, "big")["state"] == "ended", 60, LOOKS_EVERY_SECS)
     hub.run("machine", "check", "big")
     assert job_of(hub, machines) not in ("", job)
-    assert state_of(hub, "big")["state"] == "ok"
+    wait_until(lambda: state_of(hub, "big")["state"] == "ok", 60, LOOKS_EVERY_SECS)
     assert (home / "root/.worktrees/adam/b.txt").read_text() == "two\n"
+
+
+def kept_here(hub: Hub) -> str:
+    """The files of all backups that the hub itself has."""
+    git = ("git", "--git-dir", str(hub.root / ".git"))
+    refs = hub.bed.run(*git, "for-each-ref", "--format=%(refname)", "refs/llmc/backup").out.split()
+    return "".join(hub.bed.run(*git, "ls-tree", "-r", "--name-only", ref).out for ref in refs)
 
 
 @pytest.mark.usefixtures("slurm")
@@ -53,7 +67,7 @@ def test_what_slurm_refuses_is_told_and_a_root_on_a_node_is_warned_of(machines: 
     said = hub.run("machine", "add", "big", "--slurm", "--partition=none", check=False)
     assert "Invalid partition" in said.err
     said = hub.run("machine", "add", "big", "--slurm", f"{FLAGS} --cpus-per-task=999", check=False)
-    assert said.code == 1
+    assert (said.code, "no room for such an allocation" in said.err) == (1, True)
     said = hub.run("machine", "add", "big", "--slurm", FLAGS, "--program", "~/nothing", check=False)
     assert "no llmc" in said.err
     wait_until(lambda: machines.run("squeue", "-h").out == "")

@@ -6,6 +6,8 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from testing.machines.three import Hub, Machines
 from testing.waiting import wait_until
 
@@ -57,6 +59,7 @@ def test_nothing_of_the_users_goes_over(machines: Machines) -> None:
     assert not list(machines.place.glob("others-*"))
 
 
+@pytest.mark.failure_case("a socket of a shared connection that nobody serves")
 def test_a_connection_that_was_left_behind_is_replaced(machines: Machines, hub: Hub) -> None:
     hub.run("machine", "add", "m1", "--ssh", "m1")
     (socket,) = (path for path in Path(hub.sockets).glob("llmc-*/*") if path.is_socket())
@@ -73,6 +76,7 @@ def test_a_connection_that_was_left_behind_is_replaced(machines: Machines, hub: 
     wait_until(lambda: hub.run("machine", "check", "m1", check=False).code == 0)
 
 
+@pytest.mark.failure_case("more sessions than sshd allows")
 def test_more_questions_than_one_connection_may_carry(machines: Machines, hub: Hub) -> None:
     """sshd refuses sessions beyond MaxSessions: they get a connection of their own."""
     m1 = machines["m1"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from llmc.host.processes import marked_processes
 from testing.namespace import PROJECT
 
 
@@ -80,10 +83,16 @@ def test_it_works_in_an_environment_of_its_own(built: Path, tmp_path: Path) -> N
         link(package, place)
     said = subprocess.run([scripts / "llmc", "--version"], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert said.stdout == f"llmc {version('llmc')}\n"
+    (tmp_path / "tmp").mkdir()
+    env = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
     demo = subprocess.run(
-        [scripts / "llmc", "demo", "--speed", "50"], capture_output=True, text=True, cwd=tmp_path, check=False
+        [scripts / "llmc", "demo", "--speed", "50"], capture_output=True, text=True, cwd=tmp_path, env=env, check=False
     )
     assert demo.returncode == 0, demo.stdout + demo.stderr
+    assert {"  llmc init", "  llmc add adam", "  llmc up --detach"} <= set(demo.stdout.splitlines())
+    assert ("`pipx install .`" in demo.stdout) == (shutil.which("llmc") is None)
+    assert list((tmp_path / "tmp").iterdir()) == [], "it leaves nothing behind"
+    assert marked_processes(TMUX_TMPDIR=os.environ["TMUX_TMPDIR"]) == []
 
 
 def needed_by(package: str) -> set[str]:

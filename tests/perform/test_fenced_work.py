@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from llmc.git.backup import list_backups
-from llmc.host.processes import is_running
+from llmc.host.processes import is_running, name_of
 from llmc.model import Session, Work
-from llmc.perform.fence import fenced_command
+from llmc.perform.fence import fenced_command, has_store
 from llmc.perform.fenced_work import take_over
-from testing.story import Story, told_in
+from testing.story import Story, script, told_in
 
 
 @pytest.fixture
@@ -85,6 +88,22 @@ def test_conflicts_are_resolved_inside(story: Story) -> None:
     assert story.subjects()[-2:] == ["Theirs", "Ours"]
 
 
+def test_a_fence_is_put_up_and_taken_down_around_a_worker_with_work(story: Story) -> None:
+    story.llmc("config", "set", "workers.adam.sandbox", "off")
+    story.up()
+    story.work("adam", "write one.txt x", "commit One")
+    for mode, program in (("bwrap", "bwrap"), ("off", "python")):
+        story.llmc("config", "set", "workers.adam.sandbox", mode)
+        story.llmc("restart", "adam")
+        assert name_of(story.pane("adam").pid).startswith(program)
+        assert has_store(story.site, story.worker("adam")) is (mode == "bwrap")
+        story.llmc("reject", "adam", script(f"write {mode}.txt x", f"commit {mode}"))
+        story.until(lambda mode=mode: story.git("log", "-1", "--format=%s", "llmc/adam", cwd=story.root.path) == mode)
+        story.wait("adam", Work.NEEDS_REVIEW)
+    story.llmc("accept", "adam")
+    assert sorted(story.git("ls-tree", "--name-only", "main").split()) == ["README", "bwrap.txt", "off.txt", "one.txt"]
+
+
 def test_commits_of_both_sides_are_kept(story: Story) -> None:
     site = story.site
     inside(story, "sh", "-c", "echo x > x && git add x && git commit -qm Inside")
@@ -137,6 +156,40 @@ def test_what_is_left_for_llmc_harms_nobody(story: Story, trick: str) -> None:
     story.try_llmc("reset", "adam", "--yes")
     assert story.git("for-each-ref", "--format=%(refname) %(objectname)") == before
     assert story.git("status", "--porcelain") == ""
+
+
+INDEX = """
+import hashlib, os, struct, subprocess, sys
+blob = bytes.fromhex(subprocess.check_output(["git", "rev-parse", "HEAD:README"], text=True))
+def entry(path):
+    made = struct.pack(">10I", 1, 0, 1, 0, 0, 0, 0o100644, 0, 0, 1) + blob + struct.pack(">H", len(path)) + path
+    return made + bytes(8 - len(made) % 8)
+body = struct.pack(">4sII", b"DIRC", 2, 2) + entry(os.fsencode(sys.argv[2])) + entry(b"README")
+open(sys.argv[1], "wb").write(body + hashlib.sha1(body).digest())
+"""
+
+
+def test_llmcs_own_git_does_not_leave_the_clone(story: Story) -> None:
+    """What the agent leaves in the record of its worktree leads that git nowhere, and keeps nobody waiting."""
+    key = story.place / "key"
+    key.write_text("a key of the person's\n")
+    outside = os.path.relpath(key, story.root.worktree("adam"))
+    record = f"{story.root.git_dir}/worktrees/adam"
+    for trick in (
+        shlex.join([sys.executable, "-c", INDEX, f"{record}/index", outside]),
+        f"rm -f {record}/logs/HEAD && ln -s {key} {record}/logs/HEAD",
+        f"rm {record}/index && ln -s {key} {record}/index",
+        f"rm {record}/HEAD && mkfifo {record}/HEAD",
+        f"truncate -s 1T {record}/index",
+        f"mkdir {record}/rebase-merge && mkfifo {record}/rebase-merge/head-name",
+    ):
+        inside(story, "sh", "-c", trick)
+        assert "adam" in story.llmc("status").out
+        story.llmc("reset", "adam", "--yes")
+        assert key.read_text() == "a key of the person's\n"
+        assert inside(story, "git", "status", "--porcelain") == ""
+    blob = story.git("hash-object", str(key))
+    assert story.git("cat-file", "--batch-all-objects", "--batch-check", cwd=story.root.path).find(blob) == -1
 
 
 def test_nothing_outlives_down(story: Story) -> None:

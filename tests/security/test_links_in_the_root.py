@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,34 +11,34 @@ import pytest
 from llmc.store.bad_reports import KEPT_BAD
 from testing.story import Story, script
 
-FILES = (
-    "run/locks/adam.lock",
-    "run/locks/adam.pane",
-    "run/landing.lock",
-    "run/tmux.conf",
-    "run/tmux.lock",
-    "run/daemon.lock",
-    "run/attention/adam.json",
-    "run/patrol.json",
-    "run/radar.json",
-    "logs/adam.log",
-    ".workers/status.db",
-    "status.db",
-    "state.lock",
-    "config.lock",
-    ".workers/adam/status.json",
-)
-DIRECTORIES = (
-    "run/spool/adam",
-    "run/spool/adam/bad",
-    "run/spool",
-    "run/attention",
-    "run/agents",
-    "run/agents/adam",
-    ".workers",
-    ".workers/adam",
-    "diagnostics",
-)
+FILES = {
+    "locks": (
+        "run/locks/adam.lock",
+        "run/locks/adam.pane",
+        "run/landing.lock",
+        "run/tmux.lock",
+        "run/daemon.lock",
+        "state.lock",
+        "config.lock",
+    ),
+    "notes": (
+        "run/tmux.conf",
+        "run/attention/adam.json",
+        "run/patrol.json",
+        "run/radar.json",
+        "logs/adam.log",
+        ".workers/adam/status.json",
+    ),
+    "databases": (".workers/status.db", "status.db"),
+}
+OUTER = ("run/spool", "run/agents", ".workers")
+DIRECTORIES = {
+    "of a worker": ("run/spool/adam", "run/attention", "run/agents/adam", ".workers/adam", "diagnostics"),
+    "of all": OUTER,
+    "of bad reports": ("run/spool/adam/bad",),
+}
+WATCHED = {**DIRECTORIES, "of a worker": ("run/spool/adam", "run/attention", "run/agents/adam", "run/locks")}
+"""Those that the doctor looks at."""
 
 
 @pytest.fixture
@@ -69,12 +70,13 @@ def tree(place: Path) -> dict[str, str]:
     return {str(path.relative_to(place)): path.read_text() for path in files}
 
 
-def put_link(story: Story, name: str, target: Path) -> None:
-    path = Path(story.root.path, name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if os.path.lexists(path):
-        path.rename(path.with_name(f"{path.name}.before"))
-    path.symlink_to(target)
+def put_links(story: Story, names: Iterable[str], target: Path) -> None:
+    for name in names:
+        path = Path(story.root.path, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if os.path.lexists(path):
+            path.rename(path.with_name(f"{path.name}.before"))
+        path.symlink_to(target)
 
 
 def lead_a_life(story: Story) -> None:
@@ -93,33 +95,33 @@ def lead_a_life(story: Story) -> None:
     story.llmc("nuke", "adam", "--yes")
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_link_in_place_of_a_file(story: Story, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("names", FILES.values(), ids=FILES)
+def test_links_in_place_of_files(story: Story, tmp_path: Path, names: tuple[str, ...]) -> None:
     story.begin("adam")
     story.llmc("restart", "adam")
-    mine = tmp_path / "mine.txt"
-    mine.write_text("precious\n")
-    put_link(story, name, mine)
+    mine = {name: tmp_path / name.replace("/", " ") for name in names}
+    for name, file in mine.items():
+        file.write_text("precious\n")
+        put_links(story, [name], file)
     lead_a_life(story)
-    assert mine.read_text() == "precious\n"
+    assert {name: file.read_text() for name, file in mine.items()} == dict.fromkeys(names, "precious\n")
 
 
-@pytest.mark.parametrize("name", DIRECTORIES)
-def test_a_link_in_place_of_a_directory(story: Story, foreign: Path, name: str) -> None:
+@pytest.mark.parametrize("names", DIRECTORIES.values(), ids=DIRECTORIES)
+def test_links_in_place_of_directories(story: Story, foreign: Path, names: tuple[str, ...]) -> None:
     story.begin("adam")
     story.llmc("restart", "adam")
     before = tree(foreign)
-    put_link(story, name, foreign)
+    put_links(story, names, foreign)
     lead_a_life(story)
     assert tree(foreign) == before
 
 
-@pytest.mark.parametrize("name", ["run/spool", "run/attention", "run/agents", ".workers"])
-def test_removing_a_worker_leaves_what_a_link_leads_to(story: Story, foreign: Path, name: str) -> None:
+def test_removing_a_worker_leaves_what_links_lead_to(story: Story, foreign: Path) -> None:
     story.begin("adam")
     story.llmc("restart", "adam")
     before = tree(foreign)
-    put_link(story, name, foreign)
+    put_links(story, (*OUTER, "run/attention"), foreign)
     story.llmc("nuke", "adam", "--yes")
     left = tree(foreign)
     assert {name: left.get(name) for name in before} == before  # the agent's own last report goes where it leads
@@ -129,7 +131,7 @@ def test_removing_a_worker_leaves_what_a_link_leads_to(story: Story, foreign: Pa
 def test_a_daemon_removes_no_directory_that_it_did_not_make(story: Story, foreign: Path, is_link: bool) -> None:
     story.begin("adam")
     if is_link:
-        put_link(story, ".workers", foreign)
+        put_links(story, [".workers"], foreign)
         place = foreign
     else:
         place = Path(story.root.terminals, "notes")
@@ -142,17 +144,18 @@ def test_a_daemon_removes_no_directory_that_it_did_not_make(story: Story, foreig
     assert tree(place) == before
 
 
-@pytest.mark.parametrize("name", [*DIRECTORIES[:7], "run/locks"])
-def test_doctor_tells_of_it_and_puts_it_right(story: Story, foreign: Path, name: str) -> None:
+@pytest.mark.parametrize("names", WATCHED.values(), ids=WATCHED)
+def test_doctor_tells_of_it_and_puts_it_right(story: Story, foreign: Path, names: tuple[str, ...]) -> None:
     story.begin("adam")
     story.llmc("restart", "adam")
     before = tree(foreign)
-    put_link(story, name, foreign)
+    put_links(story, names, foreign)
     found = [each for each in story.json("doctor", code=1)["findings"] if each["code"] == "directory-replaced"]
-    assert [each["what"] for each in found] == [f"{Path(story.root.path, name)} is not a directory"]
+    paths = [Path(story.root.path, name) for name in names]
+    assert {each["what"] for each in found} == {f"{path} is not a directory" for path in paths}
     story.llmc("doctor", "--repair", "--yes")
     assert [each for each in story.json("doctor")["findings"] if each["code"] == "directory-replaced"] == []
-    assert not Path(story.root.path, name).is_symlink()
+    assert not any(path.is_symlink() for path in paths)
     assert tree(foreign) == before
     story.llmc("message", "adam", script("nothing"))
 

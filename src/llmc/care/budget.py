@@ -32,7 +32,7 @@ from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 from llmc.store.event_log import LoggedEvent
 
-WITHIN_SECS = 20.0
+WITHIN_SECS = 10.0
 """So long a turn may take to end after the key."""
 NOTHING = Spent()
 
@@ -124,8 +124,9 @@ def stop(site: Site, name: str, limit: Limit, *, by_force: bool) -> bool:
             _note(site, worker, limit)
             return True
         if came.outcome is InterruptOutcome.UNKNOWN and by_force:
-            _note(site, worker, limit, f"; its turn did not end ({came.reason}), so its agent was ended")
             decide_and_run(site, name, ev.StopAsked(site.now(), force=True))
+            why = f"; its turn did not end ({came.reason}), so its agent was ended"
+            _note(site, site.worker(name), limit, why)  # last: that its terminal is gone is no reason to be shown
             return True
     return False
 

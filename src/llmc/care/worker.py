@@ -13,6 +13,7 @@ from llmc.core.lifecycle.transitions.shared import awaits
 from llmc.host.locks import is_held
 from llmc.model import Session, Worker
 from llmc.observe.reports import has_reports
+from llmc.perform.fence_home import bring_back
 from llmc.perform.notices import tell
 from llmc.perform.steps import settle
 from llmc.site import Site
@@ -51,6 +52,8 @@ def _care(site: Site, name: str, tried: Rebases, bring_up: bool) -> Cared:
         tell(site, *(map(without_calls, learned.decisions) if again else learned.decisions))
         if again is not None:
             learned.add([carry_out(site, learned.worker, again)])
+        if site.is_fenced(name):
+            bring_back(site, name, learned.worker.agent)  # the person's own would be out of date as long as it runs
         if bring_up and learned.worker.session in (Session.DOWN, Session.CRASHED):
             learned.take([ev.StartAsked(site.now())])
         if _waits_for_others(site, learned.worker):

@@ -26,9 +26,7 @@ def run(app: App, args: Namespace) -> Result:
             join(site, machine)  # the settings may have changed here since
         except LlmcError as refused:
             if "no LLMC root" in refused.what:
-                refused.hint = (
-                    f"if it was wiped: `llmc machine lost {args.name}`, then `llmc machine add {args.name} ...`"
-                )
+                refused.hint = f"was it wiped? `llmc machine lost {args.name}`, then `llmc machine add {args.name} ...`"
             raise
         notes = bring_up_there(app, site, machine)
     lines = [f"{args.name}: {each}" for each in problems] or [

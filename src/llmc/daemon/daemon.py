@@ -27,6 +27,7 @@ from llmc.daemon.review_checks import ReviewChecks
 from llmc.daemon.roster import Roster
 from llmc.daemon.schedule import RETRY_SECS, Schedule
 from llmc.daemon.train import TrainKeeper
+from llmc.daemon.tripwire import Tripwire
 from llmc.daemon.upkeep import Upkeep
 from llmc.daemon.upstream import Upstream, watch_upstream
 from llmc.daemon.view import LiveView
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 AT_ONCE = 4
 """Workers looked after at the same time: starting many agents at once would only make all of them slow."""
 STATE_FILES = frozenset(("state.json", "config.toml", "machines.json"))
-PATROL, TASKS, METER = "*patrol*", "*tasks*", "*usage*"
+PATROL, TASKS, METER, TRIPWIRE = "*patrol*", "*tasks*", "*usage*", "*tripwire*"
 """Not workers: worker names begin with a letter."""
 
 
@@ -86,6 +87,7 @@ class Daemon:
         self._queue = QueueWatch(self._loop.signals.wake)
         self._checks = ReviewChecks(self._loop.signals.wake)
         self._meter = Meter(self._loop.signals.wake)
+        self._tripwire = Tripwire(self._loop.signals.wake)
         self._switchboard: Switchboard | None = None
         """Nobody who has no machines pays for those who have."""
         self._setups = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="setup")
@@ -126,6 +128,7 @@ class Daemon:
             self._queue.close()
             self._checks.close()
             self._meter.close()
+            self._tripwire.close()
             self._conflicts.close(self._site)
             self._tools.close()
             if self._switchboard is not None:
@@ -147,6 +150,7 @@ class Daemon:
             *self._queue.moments(),
             *self._checks.moments(),
             *self._meter.moments(),
+            *self._tripwire.moments(),
         ]
         for kind, name in self._loop.wait(moments):
             if kind == "exit":
@@ -159,6 +163,8 @@ class Daemon:
         self._notice_queue()
         if complaint := self._meter.collect():
             self._journal.complain(METER, complaint)
+        if complaint := self._tripwire.collect():
+            self._journal.complain(TRIPWIRE, complaint)
         for name, complaint in self._checks.collect():
             self._journal.complain(name, complaint)
         self._notice_care()
@@ -171,6 +177,7 @@ class Daemon:
         self._queue.begin(self._site)
         self._checks.begin(self._site)
         self._meter.begin(self._site)
+        self._tripwire.begin(self._site)
         self._loop.status_lines.when_due()
         self._view.when_due(self._farewell.words)
 
@@ -224,6 +231,7 @@ class Daemon:
             self._conflicts.changed({name})
             self._checks.changed({name})
             self._meter.changed({name})
+            self._tripwire.changed()
             self._train.soon()
 
     def _notice_upstream(self) -> None:

@@ -29,13 +29,14 @@ class SideJob(Generic[T]):
         """When there is something to do, in monotonic time."""
         return [] if self._due is None or self._under_way is not None else [self._due]
 
-    def begin(self, run: Callable[[], T]) -> None:
-        """If it is time."""
+    def begin(self, run: Callable[[], T]) -> bool:
+        """If it is time, and whether it was."""
         if self._under_way is not None or self._due is None or time.monotonic() < self._due:
-            return
+            return False
         self._due = None
         self._under_way = self._pool.submit(run)
         self._under_way.add_done_callback(lambda _: self._wake())
+        return True
 
     def collect(self) -> T | LlmcError | OSError | None:
         """What came of the run that is over, if one is."""

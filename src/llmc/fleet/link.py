@@ -106,7 +106,7 @@ class MachineLink:
             for line in self._lines:
                 self.heard_unix = time.time()
                 said = decode_line(line)
-                question = self._asked.pop(said["id"], None) if isinstance(said.get("id"), int) else None
+                question = self._asked.pop(said["id"], None) if type(said.get("id")) is int else None
                 if question is not None:
                     question.answer = said
                     question.answered.set()

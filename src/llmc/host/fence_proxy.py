@@ -104,8 +104,7 @@ def _connected(host: str, port: int, *, literal: bool) -> socket.socket:
     """A name from elsewhere that leads to this very machine leads nowhere, unless the settings name it in full."""
     refused: OSError = OSError("no address")
     for family, kind, proto, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-        at = ipaddress.ip_address(str(address[0]).partition("%")[0])
-        if (at.is_loopback or at.is_link_local or at.is_unspecified) and not literal:
+        if not literal and _is_near(family, str(address[0])):
             refused = OSError("it leads to this machine")
             continue
         made = socket.socket(family, kind, proto)
@@ -117,6 +116,20 @@ def _connected(host: str, port: int, *, literal: bool) -> socket.socket:
             made.close()
             refused = failed
     raise refused
+
+
+def _is_near(family: int, address: str) -> bool:
+    """This machine by any of its addresses, or what only it can reach, such as the metadata of a cloud."""
+    at = ipaddress.ip_address(address.partition("%")[0])
+    at = getattr(at, "ipv4_mapped", None) or at
+    if at.is_loopback or at.is_link_local or at.is_unspecified:
+        return True
+    with socket.socket(family, socket.SOCK_DGRAM) as own:
+        try:
+            own.bind((address, 0))
+        except OSError:
+            return False
+    return True
 
 
 def _relay(client: socket.socket, server: socket.socket) -> None:

@@ -15,6 +15,7 @@ GRACE_SECS = 3.0
 PAUSE_SECS = 0.02
 COMMAND_SHOWN = 60
 PROGRAM_STARTS_SECS = 1.0
+TERMINAL_TIME_SECS = 10.0
 START_IS_KNOWN_TO_SECS = 2.0
 """The process table counts in ticks since a boot that is known to a second."""
 
@@ -243,6 +244,33 @@ def programs_in(directory: str, program: str) -> Iterator[int]:
     for pid in _own_processes():
         if _told(pid, "comm").startswith(program) and f"{_directory(pid)}/".startswith(inside):
             yield pid
+
+
+def who_works_in(directory: str, since: float) -> tuple[bool, frozenset[str]]:
+    """Whether a person may, and which workers do: whose programs have their working directory there or below.
+
+    A shell at whose terminal nothing has happened since then does nothing; an editor may, and has none.
+    """
+    inside, person, workers = f"{directory.rstrip('/')}/", False, set()
+    for pid in _own_processes():
+        if pid == os.getpid() or not f"{_directory(pid)}/".startswith(inside) or name_of(pid).startswith("tmux"):
+            continue
+        marked = _marked(pid, {"LLMC_WORKER": ""})
+        if marked is not None:
+            workers.add(marked.variables["LLMC_WORKER"])
+        else:
+            person = person or _was_used(pid, since)
+    return person, frozenset(workers)
+
+
+def _was_used(pid: int, since: float) -> bool:
+    try:
+        terminal = os.readlink(f"/proc/{pid}/fd/0")
+        seen = os.stat(terminal) if terminal.startswith(("/dev/pts/", "/dev/tty")) else None
+    except OSError:
+        return True
+    # The kernel keeps these times to eight seconds, so that nobody can count keys by them.
+    return seen is None or max(seen.st_mtime, seen.st_atime) >= since - TERMINAL_TIME_SECS
 
 
 def _own_line() -> set[int]:

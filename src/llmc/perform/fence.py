@@ -116,7 +116,7 @@ def fenced_command(
         "mounts": (*mount_words(mounts),),
         "filter": (_filter(),),
         "kept": sorted(kept_variables(environ, agent, proxies=network is True)),
-        "variables": _pairs({**_own_variables(site, name, bool(limited)), **variables}),
+        "variables": _pairs({**_own_variables(site, name, limited), **variables}),
         "marks": _pairs(marks),
     }
     path = f"{site.root.fence(name)}/order"
@@ -137,13 +137,15 @@ def _filter() -> str:
     return made.hex()
 
 
-def _own_variables(site: Site, name: str, behind_proxy: bool) -> dict[str, str]:
+def _own_variables(site: Site, name: str, allowed: Sequence[str]) -> dict[str, str]:
     own = {"HOME": site.root.fence_home(name), "TMPDIR": "/tmp"}
-    if behind_proxy:
+    if allowed:
         address = f"http://127.0.0.1:{fence_entry.PORT}"
         for variable in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             own |= {variable: address, variable.lower(): address}
-        own |= {"NO_PROXY": "localhost,127.0.0.1,::1", "no_proxy": "localhost,127.0.0.1,::1"}
+        outside = {entry.rpartition(":")[0].strip("[]") for entry in allowed}  # a server of the person's, perhaps
+        inside = ",".join(each for each in ("localhost", "127.0.0.1", "::1") if each not in outside)
+        own |= {"NO_PROXY": inside, "no_proxy": inside}
     return own
 
 
@@ -235,6 +237,8 @@ def _needed_links(links: list[Symlink], mounts: Sequence[Mount]) -> list[Symlink
 def _there(host: Host, paths: Sequence[str], sight: Sight) -> Iterator[Mount]:
     """Those of the places that there are, by their real names: a link to one hides and shows what it leads to."""
     for path in paths:
+        if not host.exists(path):
+            continue  # as most of them, and to ask for its real name takes much longer
         real = host.real_path(path)
         if host.exists(real):
             yield Mount(real, sight, is_file=not host.is_dir(real))

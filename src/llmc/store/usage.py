@@ -46,8 +46,8 @@ TABLES = (
     ),
 )
 _PLACE = tuple(each.name for each in fields(FilePlace))
-LONGEST_NAME = 200
-"""Of an answer or a model, as far as somebody may be told of it."""
+LONGEST_MODEL, LONGEST_ID = 200, 800
+"""Who reports may say anything; an id may have the name of a model in it."""
 
 
 class UsageUnusableError(LlmcError):
@@ -161,7 +161,7 @@ def _count(connection: sqlite3.Connection, each: Counted) -> bool:
     worker to tell whose it is: others have copies, and may not charge anything to it.
     """
     query = f"SELECT sum, {', '.join(_COUNTS)} FROM answers WHERE id = ?"
-    name = _text(each.answer.id)[:LONGEST_NAME]
+    name = _text(each.answer.id)[:LONGEST_ID]
     known = connection.execute(query, (name,)).fetchone()
     if known is not None and not _is_of(connection, known[0], each.worker):
         return False
@@ -184,7 +184,7 @@ def _is_of(connection: sqlite3.Connection, number: int, worker: str) -> bool:
 
 
 def _sum_of(connection: sqlite3.Connection, each: Counted) -> int:
-    model, prompt = _text(each.answer.model)[:LONGEST_NAME], each.answer.tokens.prompt
+    model, prompt = _text(each.answer.model)[:LONGEST_MODEL], each.answer.tokens.prompt
     step = step_of(prompt) if each.step is None else each.step
     key = (each.task, each.worker, each.agent, model, each.day, step)
     connection.execute(f"INSERT OR IGNORE INTO sums ({', '.join(_KEYS)}) VALUES (?, ?, ?, ?, ?, ?)", key)

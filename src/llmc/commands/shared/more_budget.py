@@ -12,7 +12,7 @@ from llmc.core.lifecycle.transitions.interrupts import BUDGET
 from llmc.core.prompts.recovery import budget_prompt
 from llmc.core.usage.budget import how_to_go_on, spent_words
 from llmc.errors import LlmcError
-from llmc.model import Work, Worker
+from llmc.model import Session, Work, Worker
 from llmc.perform.steps import decide_and_run
 from llmc.site import Site
 from llmc.store.tasks import TaskEvent
@@ -33,6 +33,9 @@ def let_go_on(site: Site, task: str, holder: Worker | None) -> Result:
         site.ledger.tasks.note(task, TaskEvent(site.now(), "released", name, WHY))
         return Result(f"{task}: {WHY}", {"id": task, "worker": name or None, "reason": WHY})
     require_money(site)
+    if holder.session is not Session.UP:
+        hint = f"`llmc restart {holder.name}`, then `llmc task release {task}`"
+        raise LlmcError(f"{holder.name} is not running, and cannot be told to go on", hint)
     allow_more(site, task)
     if (limit := spent_budget(site, task)) is not None:  # that of what it was made for
         raise LlmcError(spent_words(limit), how_to_go_on(limit))

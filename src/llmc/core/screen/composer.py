@@ -167,7 +167,7 @@ def composer_holds(shape: ComposerShape | None, typed: str, text: str) -> bool:
     """Whether the composer shows this text: whole, a part of a long one, or the placeholder of a long paste."""
     if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
         return is_only_placeholder(shape, typed)
-    shown = _letters(typed)
+    shown = _shown_letters(typed, text)
     if not shown:
         return False
     whole = _letters(text)
@@ -182,7 +182,7 @@ def composer_keeps(shape: ComposerShape | None, typed: str, text: str) -> bool:
     """
     if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
         return is_only_placeholder(shape, typed) and _is_sized_like(typed, text)
-    return composer_holds(shape, typed, text) and _letters(text).endswith(_letters(typed))
+    return composer_holds(shape, typed, text) and _letters(text).endswith(_shown_letters(typed, text))
 
 
 PASTE_SIZE = re.compile(r"(\d{1,9}) (lines|chars)")
@@ -208,14 +208,14 @@ def is_only_placeholder(shape: ComposerShape, typed: str) -> bool:
 
 def is_part_of(typed: str, text: str) -> bool:
     """Whether nothing is typed that is not in the text."""
-    return _letters(typed) in _letters(text)
+    return _shown_letters(typed, text) in _letters(text)
 
 
 def composer_mixes(shape: ComposerShape | None, typed: str, text: str) -> bool:
     """Whether the composer shows this text, or the placeholder of a paste, among other words."""
     if shape is not None and shape.placeholder is not None and shape.placeholder.search(typed):
         return _beside_placeholder(shape.placeholder, typed)
-    shown = _letters(typed)
+    shown = _shown_letters(typed, text)
     if not shown:
         return False
     whole = _letters(text)
@@ -230,6 +230,11 @@ def _beside_placeholder(placeholder: re.Pattern[str], typed: str) -> bool:
         typed = typed[: found.start()] + typed[end:]
         found = placeholder.search(typed)
     return any(c.isalnum() for c in typed)
+
+
+def _shown_letters(typed: str, text: str) -> str:
+    """prompt_toolkit 3 (aider 0.86) shows a tab as `^I`, whose letter is none of the text's."""
+    return _letters(typed.replace("^I", "") if "\t" in text else typed)
 
 
 @lru_cache(maxsize=4)  # one delivery asks for the same long text at every look
