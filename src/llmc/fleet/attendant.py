@@ -134,8 +134,8 @@ class Attendant:
 
     def _heard(self, machine: Machine, said: dict[str, Any]) -> None:
         """In the thread that reads. Of what is said again and again, only what is new is written down."""
-        if machine.member.lost:
-            return
+        if self._link is None:
+            return  # it was given up, and is not one of ours yet
         load, now = number(said.get("load")), time.monotonic()
         noted, at = self._load
         has_moved = abs(load - noted) > LOAD_MOVES * max(1.0, noted) and now - at > LOAD_EVERY_SECS
