@@ -107,11 +107,13 @@ class MachineLink:
                 self.heard_unix = time.time()
                 said = decode_line(line)
                 question = self._asked.pop(said["id"], None) if type(said.get("id")) is int else None
-                if question is not None:
-                    question.answer = said
-                    question.answered.set()
-                if question is None or "board" in said:
-                    self._heard(said)
+                try:  # who has the answer looks at what came with it
+                    if question is None or "board" in said:
+                        self._heard(said)
+                finally:
+                    if question is not None:
+                        question.answer = said
+                        question.answered.set()
         except (EOFError, OSError) as wrong:
             self._wrong = str(wrong)
         finally:
