@@ -167,7 +167,7 @@ def _greeting(answered: dict[str, Any]) -> Greeting:
         theirs = one_line(said["version"]) or "of another version"
         raise LlmcError(
             f"the machine has llmc {theirs}, which speaks differently from {__version__} here",
-            "install the same version there: `llmc machine check NAME --install`",
+            "install the same version there",
         )
     now = number(answered.get("now_unix"), time.time())
     return Greeting(said["version"], said["machine"], said["epoch"], said["hub"], now)
