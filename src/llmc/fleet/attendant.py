@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from llmc.core.display import counted
@@ -49,8 +50,6 @@ class Attendant:
         self._tried = threading.Event()
         """Whether it can be reached is known, one way or the other."""
         self._link: MachineLink | None = None
-        self._machine: Machine | None = None
-        """As it was when it greeted, or when it was taken back."""
         self._why = UnreachableError(f"{name} was not reached yet", "try again in a moment")
         self._document: dict[str, Any] = {}
         self._fetched: object = None
@@ -97,8 +96,8 @@ class Attendant:
     def _was_attended(self) -> bool:
         """False when it could not even be reached."""
         try:
-            self._machine = machine = machine_named(self._site().root, self._site().config, self._name)
-            link = MachineLink(machine, self._heard, self._news.set)
+            machine = machine_named(self._site().root, self._site().config, self._name)
+            link = MachineLink(machine, partial(self._heard, machine), self._news.set)
         except LlmcError as silent:
             self._note_silent(silent)
             return False
@@ -133,11 +132,10 @@ class Attendant:
         site.ledger.events.append(LoggedEvent(site.now(), "", "machine", detail=words))
         call(site, plain_notice(self._name, "machine", words))
 
-    def _heard(self, said: dict[str, Any]) -> None:
+    def _heard(self, machine: Machine, said: dict[str, Any]) -> None:
         """In the thread that reads. Of what is said again and again, only what is new is written down."""
-        machine = self._machine
-        if machine is None or machine.member.lost:
-            return
+        if self._link is None:
+            return  # it was given up, and is not one of ours yet
         load, now = number(said.get("load")), time.monotonic()
         noted, at = self._load
         has_moved = abs(load - noted) > LOAD_MOVES * max(1.0, noted) and now - at > LOAD_EVERY_SECS
@@ -153,7 +151,7 @@ class Attendant:
             kept = take_back(self._site(), machine, link)
             words = f"is back, and its agents were stopped: {counted(len(kept), 'new backup')} here; `llmc undo --list`"
             self._tell(f"{self._name} {words}")
-            machine = self._machine = machine_named(self._site().root, self._site().config, self._name)
+            machine = machine_named(self._site().root, self._site().config, self._name)
         self._link = link
         before = note_heard(self._site().root, machine, {}).get("document")
         self._document = shaped_board(before) if before else {}
