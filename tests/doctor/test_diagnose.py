@@ -16,6 +16,7 @@ from llmc.doctor.daemon import DaemonFacts, DaemonSeen
 from llmc.doctor.findings import NOTE
 from llmc.doctor.health import Health
 from llmc.doctor.machine import ProgramsSeen
+from llmc.doctor.other_machines import OtherMachinesSeen, SilentMachine
 from llmc.doctor.records import RecordsSeen, ReportsSeen, ReportsWaiting
 from llmc.doctor.root_files import MODES_OPEN, DiskSpace, RootFilesSeen
 from llmc.doctor.scratch import ScratchSeen
@@ -58,7 +59,7 @@ def healthy(worker=None, **answers):
     parts = (
         ProgramsSeen(Found((2, 39)), Found((3, 3)), frozenset(("git-lfs", "difft", "delta")), Absent()),
         RootFilesSeen(Found(Root("/r")), Found({}), Found(()), Found(()), Found(space), directories=Found(("adam",))),
-        SettingsSeen(Found(CONFIG), broken_packs=Found(())),
+        SettingsSeen(Found(CONFIG), broken_packs=Found(()), broken_prices=Found("")),
         StateSeen(Found(StateFacts({"adam": adam}, patrol_last_run_unix=NOW - 10)), backup=Found(7200.0)),
         DaemonSeen(Absent(), acting=Found(frozenset())),
         AgentsSeen(Found(())),
@@ -66,6 +67,7 @@ def healthy(worker=None, **answers):
         SourceSeen(has_branch=Found(True), is_followed=Found(True), locks=Found(()), landings=Found(())),
         WorktreesSeen(Found((answered(worktree, answers),))),
         ScratchSeen(Found({}), left_running=Found(0)),
+        OtherMachinesSeen(Found(())),
         SessionsSeen(Found((terminal,)), own=Found({"adam": terminal}), strays=Found(())),
         TasksSeen(Found(TasksFacts(frozenset(), {}, 0, locked=False))),
         RecordsSeen(Found((answered(reports, answers),)), unreadable=Found({}), left_over=Found(())),
@@ -270,3 +272,13 @@ def test_the_page_lists_every_code():
     assert codes_table() in page
     listed = [line.split("`")[1] for line in page.partition("## Every code")[2].splitlines() if line.startswith("| `")]
     assert listed == list(KINDS)
+
+
+def test_a_machine_that_is_silent_is_told_with_its_age_and_one_that_is_lost_is_no_alarm():
+    silent = (SilentMachine("box", "unreachable", "cut off", 0.0), SilentMachine("big", "lost", "given up by you", 0.0))
+    found = diagnose(healthy(silent=Found(silent)))
+    assert [(each.code, each.severity, each.subject) for each in found] == [
+        ("machine-silent", "warning", "box"),
+        ("machine-silent", "note", "big"),
+    ]
+    assert "llmc machine check box" in found[0].advice

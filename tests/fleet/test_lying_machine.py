@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from llmc.fleet.reach import UnreachableError
 from llmc.fleet.registry import Machine, Member, change_fleet
 from llmc.fleet.shapes import shaped_board
 from llmc.fleet.terminals import terminal_elsewhere
-from llmc.fleet.transport import keep_backups
+from llmc.fleet.transport import fetch, keep_backups
 from llmc.git.backup import list_backups
 from llmc.perform.accept import NotMergedError
 from llmc.site import Site
@@ -132,7 +133,7 @@ def test_a_board_of_lies_leaves_a_board_that_can_be_shown(liar: Liar) -> None:
     assert "\x1b" not in shown + json.dumps(document)
     assert "eve@evil" in shown
     assert (read_known(liar.story.root)[0]["state"], shaped_board(7)["workers"]) == ("ok", [])
-    for words in (["review"], ["task", "list"], ["machine", "list"], ["status", "--json"], ["doctor"]):
+    for words in (["task", "list"], ["machine", "list"], ["status", "--json"], ["doctor"]):
         said = liar.story.try_llmc(*words)
         assert said.code in (0, 1)
         assert "\x1b" not in said.out + said.err
@@ -151,8 +152,8 @@ def test_what_would_land_is_named_by_objects_and_nothing_else(liar: Liar) -> Non
 
 def test_backups_of_a_machine_change_none_that_is_here(liar: Liar) -> None:
     git, root = liar.site.git, liar.story.root.path
-    (tip,) = git.objects(root, "HEAD")
-    (other,) = git.objects(root, "HEAD^{tree}")
+    (tip,) = git.objects(root, "refs/remotes/origin/main")
+    other = git.text(root, "commit-tree", f"{tip}^{{tree}}", "-m", "another")
     theirs = "refs/llmc/machines/evil/backup"
     names = {"adam/20260101T000000Z-1": other, "eve/20260101T000000Z-1": other, "eve/20260101T000000Z-2": tip}
     for name, sha in names.items():
@@ -178,3 +179,14 @@ def test_a_terminal_shows_text_and_colours_and_nothing_else(liar: Liar) -> None:
     assert (shown.height, len(shown.rows), shown.cursor) == (3, 3, (0, 0))
     assert "owned" not in "".join(shown.rows) or "\x1b]" not in "".join(shown.rows)
     assert shown.rows[0].endswith("\x1b[31mred")
+
+
+def test_git_does_not_wait_for_a_machine_that_says_nothing(liar: Liar) -> None:
+    """It takes the connection, and a push or a fetch would wait for its first word."""
+    with pytest.raises(LlmcError, match="git could not talk to evil"):
+        fetch(liar.site.git, liar.machine, liar.story.root.path, "refs/heads/main", begins_within=0.2)
+
+
+def test_who_has_no_machines_loads_nothing_for_them() -> None:
+    asked = "import llmc.daemon.daemon, llmc.commands.status, sys; print([m for m in sys.modules if 'llmc.fleet' in m])"
+    assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout == "[]\n"

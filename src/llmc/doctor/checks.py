@@ -12,6 +12,7 @@ from llmc.doctor import (
     clone,
     daemon,
     machine,
+    other_machines,
     records,
     root_files,
     scratch,
@@ -59,6 +60,7 @@ MODULES: tuple[TopicModule, ...] = (
     scratch,
     sessions,
     daemon,
+    other_machines,
     tasks,
     records,
 )

@@ -88,25 +88,28 @@ class Attendant:
         pause = FIRST_PAUSE_SECS
         while not self._leaving.is_set():
             try:
-                machine = machine_named(self._site().root, self._site().config, self._name)
-                link = MachineLink(machine, partial(self._heard, machine), self._news.set)
-            except LlmcError as silent:
-                self._note_silent(silent)
-                self._leaving.wait(pause)
-                pause = min(pause * 2, LONGEST_PAUSE_SECS)
-                continue
-            pause = FIRST_PAUSE_SECS
-            try:
-                self._attend(machine, link)
+                pause = FIRST_PAUSE_SECS if self._was_attended() else min(pause * 2, LONGEST_PAUSE_SECS)
             except Exception as broken:  # whatever that machine is like, it is attended again
                 self._complain(self._name, str(broken) or type(broken).__name__)
-                self._leaving.wait(FIRST_PAUSE_SECS)
-            finally:
-                self._link = None
-                if not self._leaving.is_set():
-                    broke = UnreachableError(f"the connection to {self._name} broke", "it is tried again")
-                    self._note_silent(broke, link.heard_unix)
-                link.close()
+            self._leaving.wait(pause)
+
+    def _was_attended(self) -> bool:
+        """False when it could not even be reached."""
+        try:
+            machine = machine_named(self._site().root, self._site().config, self._name)
+            link = MachineLink(machine, partial(self._heard, machine), self._news.set)
+        except LlmcError as silent:
+            self._note_silent(silent)
+            return False
+        try:
+            self._attend(machine, link)
+        finally:
+            self._link = None
+            link.close()
+            if not self._leaving.is_set():
+                broke = UnreachableError(f"the connection to {self._name} broke", "it is tried again")
+                self._note_silent(broke, link.heard_unix)
+        return True
 
     def _note_silent(self, silent: LlmcError, heard_unix: float | None = None) -> None:
         self._why = UnreachableError(silent.what, silent.hint)
@@ -126,13 +129,13 @@ class Attendant:
     def _tell(self, words: str) -> None:
         """The person, and the log."""
         site = self._site()
-        site.ledger.write(LoggedEvent(site.now(), "", "machine", detail=words))
+        site.ledger.events.append(LoggedEvent(site.now(), "", "machine", detail=words))
         call(site, plain_notice(self._name, "machine", words))
 
     def _heard(self, machine: Machine, said: dict[str, Any]) -> None:
         """In the thread that reads. Of what is said again and again, only what is new is written down."""
-        if machine.member.lost:
-            return
+        if self._link is None:
+            return  # it was given up, and is not one of ours yet
         load, now = number(said.get("load")), time.monotonic()
         noted, at = self._load
         has_moved = abs(load - noted) > LOAD_MOVES * max(1.0, noted) and now - at > LOAD_EVERY_SECS

@@ -56,7 +56,9 @@ def take_back(site: Site, machine: Machine, link: MachineLink) -> list[str]:
         raise LlmcError(*complaint_in(answer.err))
     kept = fetch_work(site, machine)
     change_member(site.root, machine.name, lambda member: replace(member, lost=False))
-    link.ask(RETIRES_WITHIN_SECS, op="run", words=["up", "--detach", "--json"])
+    up = answer_in(link.ask(RETIRES_WITHIN_SECS, op="run", words=["up", "--detach", "--json"]))
+    if up.code and "runs already" not in up.err:
+        raise LlmcError(*complaint_in(up.err or up.out))
     return kept
 
 

@@ -11,12 +11,17 @@ from llmc.git.backup_record import NAMESPACE
 from llmc.git.failure import GitError
 from llmc.git.own_view import view_of
 from llmc.git.repository import HEADS
-from llmc.git.runner import LONG, Git
+from llmc.git.runner import Git
 
 _PLAIN = "env GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1"
 """An agent may have written the settings of its user, and hidden refs by them."""
 
-_PASSED_ON = f'{{ while IFS= read -r line && [ "$line" != {BEGINS} ]; do :; done; exec cat; }}'
+BEGINS_WITHIN_SECS = 20.0
+"""Nothing waits for a machine that takes the connection and says nothing."""
+ENDS_WITHIN_SECS = 600.0
+_WATCHED = "( trap 'kill $s' TERM; sleep {within:g} & s=$!; wait $s && kill 0 ) <&- >&- 2>&- & w=$!"
+"""Else it ends git with all that it has started, which is a group of processes of its own."""
+_PASSED_ON = f'while IFS= read -r line && [ "$line" != {BEGINS} ]; do :; done; kill $w 2>&-; exec cat'
 
 
 def machine_ref(name: str, *parts: str) -> str:
@@ -39,12 +44,12 @@ def forget_pushed(git: Git, machine: Machine, root: str, branch: str) -> None:
     git.run(root, "update-ref", "--no-deref", "-d", machine_ref(machine.name, "branch", branch))
 
 
-def fetch(git: Git, machine: Machine, root: str, *refs: str) -> None:
+def fetch(git: Git, machine: Machine, root: str, *refs: str, begins_within: float = BEGINS_WITHIN_SECS) -> None:
     """From LLMC's own view of the clone there, which agents cannot configure."""
     words = ["-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
     words += ["--no-auto-gc", "--no-recurse-submodules"]
     upload = f"--upload-pack={_PLAIN} git-upload-pack --strict"
-    _over(git, machine, root, *words, upload, _place(view_of(machine.member.root)), *refs)
+    _over(git, machine, root, *words, upload, _place(view_of(machine.member.root)), *refs, begins_within=begins_within)
 
 
 def keep_backups(git: Git, root: str, machine: str, here: frozenset[str]) -> list[str]:
@@ -69,13 +74,14 @@ def _place(path: str) -> str:
     return f"machine:{path}"
 
 
-def _over(git: Git, machine: Machine, root: str, *words: str) -> None:
+def _over(git: Git, machine: Machine, root: str, *words: str, begins_within: float = BEGINS_WITHIN_SECS) -> None:
     """Git hands a host and a command to what it takes for ssh; the host is ours to know."""
     reach = shlex.join(machine.reach.argv("@"))[: -len("@")]
-    way = f'f() {{ shift; {reach}"{announced("$1")}" | {_PASSED_ON}; }}; f'
+    watched = _WATCHED.format(within=begins_within)
+    way = f'f() {{ shift; {reach}"{announced("$1")}" | {{ {watched}; {_PASSED_ON}; }}; }}; f'
     env = {"GIT_SSH_COMMAND": way, "GIT_SSH_VARIANT": "simple", "GIT_PROTOCOL_FROM_USER": "1"}
     try:
-        git.run(root, *words, env=env, timeout=LONG)
+        git.run(root, *words, env=env, timeout=ENDS_WITHIN_SECS)
     except GitError as failed:
         raise LlmcError(
             f"git could not talk to {machine.name}: {failed.words}", f"`llmc machine check {machine.name}` looks closer"
