@@ -65,7 +65,7 @@ def acting_if_free(site: Site, name: str) -> Iterator[Worker]:
     """As `acting_for`, but never waits: raises SomebodyActsError."""
     lock = site.lock_of(name)
     if not lock.try_acquire():
-        raise SomebodyActsError(f"somebody acts for {name}", "try again in a moment")
+        raise SomebodyActsError(f"another command acts for {name}", "try again in a moment")
     try:
         with site.git.operation:
             yield catch_up(site, name)
@@ -78,6 +78,6 @@ def give_if_free(site: Site, task_id: str, name: str) -> None:
     with acting_if_free(site, name) as worker:
         asked = read_statuses(site.root.terminals).get(name, {}).get("asked")
         if isinstance(asked, dict):
-            raise NotGivenError(f"{name} stands in front of a dialog", f"`llmc answer {name} ...` answers it")
+            raise NotGivenError(f"{name} has an open dialog", f"`llmc answer {name} ...` answers it")
         task = site.ledger.tasks.task(task_id)
         site.ledger.apply(name, task_event(site, worker, prompt_of(task), task_id))

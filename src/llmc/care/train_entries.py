@@ -18,7 +18,7 @@ from llmc.site import Site
 from llmc.store.machine_file import read_membership, require_no_hub
 from llmc.store.snapshot import read_radar
 
-BUSY = "somebody acts for it right now"
+BUSY = "another command acts for it right now"
 
 
 def entry_for(

@@ -98,7 +98,9 @@ def over(site: Site, reach: Reach, command: str, stdin: bytes = b"", within: flo
     try:
         done = site.host.run(reach.argv(announced(command)), env=env, stdin=stdin, timeout=within)
     except ProgramHungError as hung:
-        raise UnreachableError(f"{reach.words} did not answer within {within:.0f} s", "is it there?") from hung
+        raise UnreachableError(
+            f"{reach.words} did not answer within {within:.0f} s", "check its address and the network"
+        ) from hung
     return replace(done, out=without_banner(done.out))
 
 

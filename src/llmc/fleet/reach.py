@@ -79,7 +79,7 @@ def command_reach(text: str) -> CommandReach:
     try:
         words = tuple(shlex.split(text))
     except ValueError as wrong:
-        raise InvalidUsageError(f"the command {text!r} is not understood: {wrong}", "quote it as for a shell") from None
+        raise InvalidUsageError(f"invalid command {text!r}: {wrong}", "quote it as for a shell") from None
     if not words:
         raise InvalidUsageError("the command is empty", "name the program that runs things on the machine")
     return CommandReach(words)

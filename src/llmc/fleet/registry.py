@@ -57,7 +57,7 @@ class Fleet(Value):
     def member(self, name: str) -> Member:
         if name not in self.members:
             known = ", ".join(self.members) or "there are none; `llmc machine add NAME` makes one"
-            raise LlmcError(f"there is no machine {name!r}", f"the machines: {known}")
+            raise LlmcError(f"there is no machine {name!r}", f"the machines are: {known}")
         return self.members[name]
 
 

@@ -128,7 +128,7 @@ def submit(site: Site, name: str, flags: str, home: str, program: str) -> str:
     words += ["--nodes=1", "--output=/dev/null", "--export=NONE", "--chdir=/"]
     done = _slurm(site, [*words, *_flags(flags)], script.encode())
     if not done.ok:
-        raise LlmcError(f"Slurm takes no such allocation: {_complaint(done)}", "try the same flags with `sbatch`")
+        raise LlmcError(f"Slurm refused the allocation: {_complaint(done)}", "try the same flags with `sbatch`")
     return done.text.strip().split(";")[0]
 
 
@@ -210,7 +210,7 @@ def _flags(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as wrong:
-        raise LlmcError(f"the flags {text!r} are not understood: {wrong}", "quote them as for a shell") from None
+        raise LlmcError(f"invalid flags {text!r}: {wrong}", "quote them as for a shell") from None
 
 
 def _slurm(site: Site, argv: list[str], stdin: bytes = b"") -> Completed:
