@@ -1,7 +1,7 @@
 # Every target sets up what it needs first; see scripts/bootstrap.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test hazards lint format bench peers chaos kills queue soak machines agents drift docs docs-pictures pin bootstrap bootstrap-dev clean
+.PHONY: help demo test hazards lint format bench peers chaos kills queue soak machines machines-plan machines-chaos agents drift docs docs-pictures pin bootstrap bootstrap-dev clean
 
 # Most tests wait for programs more than they compute.
 WORKERS ?= 4
@@ -9,6 +9,7 @@ DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?= --json bench/results/all.json --markdown docs/performance.md
 CHAOS_ARGS ?=
+PLAN_ARGS ?=
 KILLS_ARGS ?=
 SOAK_ARGS ?=
 DRIFT_ARGS ?=
@@ -61,6 +62,12 @@ soak: bootstrap-dev ## 200 quiet and 20 busy terminals for 15 minutes: nothing m
 
 machines: bootstrap-dev ## three machines inside this one and a shell beside them, to play with (needs root)
 	@.venv/bin/python -m testing.machines
+
+machines-plan: bootstrap-dev ## twenty tasks for nine workers of three machines, over ssh and on Slurm; one is Claude Code if it is installed (needs root)
+	.venv/bin/python -m testing.machines.plan_run $(PLAN_ARGS)
+
+machines-chaos: bootstrap-dev ## ten minutes of failures between a hub and three machines, then an account (needs root)
+	.venv/bin/python -m testing.machines.chaos $(CHAOS_ARGS)
 
 agents: ## install the pinned versions of the real agent CLIs into .agents
 	@scripts/bootstrap agents

@@ -18,6 +18,7 @@ from bench import (
     fence,
     hops,
     landing,
+    machines,
     observing,
     queue,
     repository,
@@ -52,6 +53,7 @@ ALONE: Mapping[str, Callable[[], list[Table]]] = {
     "watching": watching.measure,
     "ui": ui.measure,
     "web": web.measure,
+    "fleet": machines.measure,
 }
 MEASUREMENTS = (*COMPARED, *ALONE)
 

@@ -1,4 +1,4 @@
-"""`make machines-chaos`: all that can go wrong between a hub and three machines, by a seed, and an account of it.
+"""`make machines-chaos`: what can go wrong between a hub and three machines, by a seed, and an account of it.
 
 `python -m testing.machines.chaos --seed 7 --seconds 600 --workers 6`
 """

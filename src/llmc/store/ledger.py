@@ -191,7 +191,7 @@ class Ledger(Value):
     def write(self, *entries: LoggedEvent) -> None:
         if entries:
             self.events.append(*entries)
-        for worker, of_worker in groupby(entries, lambda entry: entry.worker):
+        for worker, of_worker in groupby((each for each in entries if each.worker), lambda entry: entry.worker):
             self.log.append(worker, *map(_line, of_worker))
 
 
