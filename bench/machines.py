@@ -107,9 +107,10 @@ def _configuration(hub: AtHub, name: str) -> Path | None:
 
 def _far(bed: Machines) -> Table:
     with hub_with(bed, "m2") as hub:
+        home = f"{bed['m2'].home}/far"
         program = [sys.executable, str(PROJECT / "testing" / "far_reach.py"), str(ROUND_TRIP_MS / 2)]
         prefix = shlex.join([*program, "ssh", "-F", str(_configuration(hub, "m2")), "m2", "sh", "-c"])
-        hub.run("machine", "add", "far", "--command", prefix, "--home", "/home/m2/far")
+        hub.run("machine", "add", "far", "--command", prefix, "--home", home)
         hub.run("add", "away", "--machine", "far", "--agent", "remembering")
         hub.wait_for("away", status="idle", session="up")
         m2 = bed["m2"]
@@ -122,7 +123,7 @@ def _far(bed: Machines) -> Table:
             hub.until(lambda: hub.worker("away")["turn"] != "open")
 
         def local() -> None:
-            m2.run(PROGRAM, "--root", "/home/m2/far/root", *words)
+            m2.run(PROGRAM, "--root", f"{home}/root", *words)
 
         def routed() -> None:
             bed.run(PROGRAM, *words, env=env)
