@@ -63,7 +63,13 @@ def task(story: Story, task_id: str) -> dict[str, Any]:
 
 
 def wait_for(story: Story, name: str, **wanted: object) -> dict[str, Any]:
-    story.until(lambda: all(worker(story, name)[key] == value for key, value in wanted.items()))
+    """Also for a machine to tell of it: after `llmc add` it may take a moment."""
+
+    def is_so() -> bool:
+        found = [each for each in story.json("status")["workers"] if each["name"] == name]
+        return bool(found) and all(found[0][key] == value for key, value in wanted.items())
+
+    story.until(is_so)
     return worker(story, name)
 
 

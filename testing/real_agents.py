@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from llmc.tmux.server import Tmux
 from testing.attached import Person
 from testing.hook_clis import HOOK_AGENTS
 from testing.models import ModelServer
-from testing.models.tokens import Tokens, total
+from testing.models.tokens import Bill, Tokens, total
 from testing.namespace import InsideHost, Namespace, NamespaceError
 from testing.other_clis import OTHER_AGENTS
 from testing.real_clis import AGENTS, RealAgent
@@ -109,9 +109,9 @@ class AgentRoot:
         total = json.loads(self.done("usage", "--json"))["total"]
         return Tokens(*(total[f"{name}_tokens"] for name in ("input", "output", "cache_read", "cache_write")))
 
-    def true_usage(self) -> Tokens:
-        """The same as the model knows it, without what the CLI has asked beside the conversation."""
-        told = total([bill for bill in self.models.bills() if not bill.auxiliary])
+    def true_usage(self, besides: Sequence[Bill] = ()) -> Tokens:
+        """The same as the model knows it, without what the CLI has asked beside the conversation, and these."""
+        told = total([bill for bill in self.models.bills() if not bill.auxiliary and bill not in besides])
         if self.machine.agent.tells_cache_writes:
             return told
         return replace(told, input=told.input + told.cache_write, cache_write=0)

@@ -258,6 +258,7 @@ class Story:
         for pid in self.processes():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        _bury_daemons()
 
 
 def script(*steps: str) -> str:
@@ -269,6 +270,16 @@ def end_abruptly(pid: int) -> None:
     """`kill -9`, and the process is gone."""
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_running(pid))
+
+
+def _bury_daemons() -> None:
+    """`llmc up --detach` leaves its daemon to init. Here that is this process, and whoever looks at all processes would
+    look at a few hundred dead ones, too."""
+    for task in Path("/proc/self/task").glob("*/children"):
+        for pid in map(int, task.read_text().split()):
+            with suppress(OSError):  # somebody has waited for it meanwhile
+                if os.getsid(pid) == pid:
+                    os.waitpid(pid, os.WNOHANG)
 
 
 @contextmanager

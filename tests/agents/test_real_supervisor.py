@@ -20,11 +20,11 @@ from testing.waiting import wait_until
 PATIENCE_SECS = 120.0
 ONE = "demo:write one.txt first\ndemo:commit Add the first"
 TWO = "demo:write two.txt second\ndemo:commit Add the second"
-REWORK = "demo:sleep 4\ndemo:write one.txt better\ndemo:commit Say it better"
+REWORK = "demo:write one.txt better\ndemo:commit Say it better"
 
 
 class Coordinator:
-    """The model of the supervisor. It gives up its first wait for the client's own limit, and asks again."""
+    """The model of the supervisor. It waits for longer than the client's own limit, and asks again."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -46,10 +46,11 @@ class Coordinator:
             Use("delegate", {"text": TWO, "worker": "ben", "request_id": "two"}),
             Use("wait", {"id": "t2", "secs": 600}),
             Use("wait", {"id": "t3", "secs": 600}),
+            Use("wait", {"id": "t3", "secs": 600, "known": "review"}),
             Use("result", {"id": "t2"}),
             Use("comment", {"worker": "ann", "path": "one.txt", "line": 1, "text": "Say it better."}),
             Use("reject", {"worker": "ann", "text": REWORK}),
-            *[Use("wait", {"id": "t2", "secs": 600}) for _ in range(6)],
+            *[Use("wait", {"id": "t2", "secs": 600}) for _ in range(12)],
             Use("result", {"id": "t2"}),
             Use("accept", {"worker": "ann"}),
             Text("Both are ready for you."),
@@ -63,7 +64,7 @@ def test_a_supervisor_delegates_and_a_person_accepts(agent_machine: AgentMachine
     root = make_empty_root(agent_machine, tmp_path)
     root.models.answer_with(Coordinator(tmp_path))
     with (root.root / "config.toml").open("a") as settings:
-        settings.write('\n[agents.claude]\nenv = { MCP_TOOL_TIMEOUT = "1500" }\n')
+        settings.write('\n[agents.claude]\nenv = { MCP_TOOL_TIMEOUT = "5000" }\n')
         settings.write('\n[agents.demo]\nenv = { LLMC_DEMO_PACE = "0.01" }\n')
     root.done("add", "boss", "--role", "supervisor", "--agent", agent_machine.agent.name)
     for name in ("ann", "ben"):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from testing.models.steps import Commit, Run, Step, Text, Use
-from testing.models.tokens import each_its_own
+from testing.models.tokens import Bill, each_its_own
 from testing.real_agents import AgentRoot, agents
 from testing.real_agents import agent_machine as agent_machine
 from testing.real_agents import agent_root as agent_root
@@ -13,6 +15,8 @@ from testing.real_agents import real_agent as real_agent
 from testing.waiting import wait_until
 
 PATIENCE_SECS = 150.0
+TELL_AFTER_TOOLS = ("codex", "opencode")
+"""They write down what an answer has cost when the tools that it asked for have run."""
 WAITS = "until test -e never; do sleep 0.2; done"
 """Claude Code refuses a bare `sleep` that takes long, and says so to its model at once."""
 
@@ -68,6 +72,23 @@ def test_conversations_that_go_on_count_once(agent_root: AgentRoot) -> None:
     _that_goes_on(agent_root)
 
 
+@pytest.mark.hazard
+@pytest.mark.timeout(300)
+@agents("claude", "codex", "gemini", "opencode")
+def test_what_a_killed_cli_has_written_counts_once(agent_root: AgentRoot) -> None:
+    """Its conversation ends in the middle of a tool, and goes on from there. Of that answer some have told nothing."""
+    agent_root.models.charge(each_its_own)
+    agent_root.models.answer_with([Run("echo one"), Run(WAITS), Text("Never said.")])
+    agent_root.done("start", "--worker", "w", "--prompt", "Add the feature.")
+    wait_until(lambda: sum(not bill.auxiliary for bill in agent_root.models.bills()) == 2, PATIENCE_SECS)
+    late = agent_root.machine.agent.name in TELL_AFTER_TOOLS
+    lost = [bill for bill in agent_root.models.bills() if not bill.auxiliary][-1:] if late else []
+    wait_until(lambda: agent_root.usage() == agent_root.true_usage(lost), 30)
+    agent_root.signal("KILL")
+    wait_until(lambda: agent_root.status()["session"] != "up", PATIENCE_SECS)
+    _that_goes_on(agent_root, lost)
+
+
 def _with_a_sub_agent(agent_root: AgentRoot) -> None:
     """Where there is a tool for that."""
     sub_agent = SUB_AGENT.get(agent_root.machine.agent.name, Run("echo one"))
@@ -85,9 +106,9 @@ def _with_a_sub_agent(agent_root: AgentRoot) -> None:
     assert (CHILD in agent_root.models.prompts()) == (agent_root.machine.agent.name in SUB_AGENT)
 
 
-def _that_goes_on(agent_root: AgentRoot) -> None:
+def _that_goes_on(agent_root: AgentRoot, lost: Sequence[Bill] = ()) -> None:
     agent_root.models.answer_with([Text("More.")])
     agent_root.done("restart", "w")
     agent_root.message("Go on please.")
     wait_until(lambda: "Go on please." in agent_root.models.prompts(), PATIENCE_SECS)
-    wait_until(lambda: agent_root.usage() == agent_root.true_usage(), 30)
+    wait_until(lambda: agent_root.usage() == agent_root.true_usage(lost), 30)

@@ -243,6 +243,30 @@ def test_a_sum_of_codex_that_is_told_twice_counts_once(where: Whereabouts, codex
     assert total(read_all(codex.USAGE, where)) == OF_CODEX
 
 
+def test_answers_count_for_the_model_that_was_asked_though_it_changes_on_the_way(
+    where: Whereabouts, codex_files: Path, claude_files: Path
+) -> None:
+    (codex_files / "rollout-1.jsonl").unlink()
+    rollout = codex_files / "rollout-0.jsonl"
+    before = read_all(codex.USAGE, where)
+    context = next(line for line in rollout.read_text().splitlines() if '"turn_context"' in line)
+    last = next(line for line in reversed(rollout.read_text().splitlines()) if '"token_count"' in line)
+    more = json.loads(last)
+    more["payload"]["info"]["total_token_usage"]["output_tokens"] += 11
+    append(rollout, f"{context.replace('gpt-6-sol', 'gpt-6-luna')}\n{json.dumps(more)}\n".encode())
+    news = {name: answer for name, answer in read_all(codex.USAGE, where).items() if name not in before}
+    assert [(answer.model, answer.tokens) for answer in news.values()] == [("gpt-6-luna", Tokens(0, 11))]
+
+    first = claude_files / "first.jsonl"
+    lines = first.read_text().splitlines(keepends=True)
+    told = next(line for line in reversed(lines) if '"usage"' in line)
+    append(first, told.replace("claude-opus-5-5", "claude-haiku-5-5").replace('"id":"msg_', '"id":"other_').encode())
+    assert {answer.model for answer in read_all(claude.USAGE, where).values()} == {
+        "claude-opus-5-5",
+        "claude-haiku-5-5",
+    }
+
+
 # --- the others -------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from bench import (
     fence,
     hops,
     landing,
+    machines,
     observing,
     queue,
     repository,
@@ -47,6 +48,7 @@ TINY = {
     "watching": lambda: watching.measure(count=2, secs=0.2, settled_secs=0.1),
     "ui": lambda: ui.measure(workers=3, tries=1, secs=0.5),
     "web": lambda: web.measure(workers=5, spinning=2, tries=1, secs=0.5),
+    "fleet": lambda: machines.measure(machines.Care(rounds=1, numbers=(1,), rest_secs=0.2, settles_secs=0.1)),
 }
 
 

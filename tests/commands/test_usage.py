@@ -142,10 +142,12 @@ def test_prices_that_make_no_sense_are_told(spent: Story, text: str, complaint: 
     own = Path(spent.root.prices)
     own.write_text(text)
     try:
-        refused = spent.llmc("usage", code=1)
+        refused = [spent.llmc(*words, code=1) for words in (("usage",), ("config", "check"))]
+        shown = spent.json("task", "show", "t1")["usage"]
     finally:
         own.unlink()
-    assert complaint in refused.err, refused.err
+    assert all(complaint in each.err for each in refused), refused
+    assert shown["usd"] == 2.5  # budgets are kept, by the prices that LLMC brings along
 
 
 @pytest.mark.parametrize("key", ["task_usd", "task_tokens", "day_usd"])

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from llmc.core.tripwire import Place, Trespass, TripwireLook, trespass_words, trespasses
+from llmc.core.tripwire import Trespass, TripwireLook, WatchedPlace, trespass_words, trespasses
 
-BEFORE = Place(frozenset(("main\t1",)), "1", at_rest=True)
+BEFORE = WatchedPlace(frozenset(("main\t1",)), "1", at_rest=True)
 AFTER = replace(BEFORE, content=frozenset(("main\t2", "README\t M 5")))
 
 
-def judged(before: Place, after: Place, at_work: str = "adam") -> list[Trespass]:
+def judged(before: WatchedPlace, after: WatchedPlace, at_work: str = "adam") -> list[Trespass]:
     names = frozenset(at_work.split())
     return trespasses(TripwireLook({"": before}, names), TripwireLook({"": after}, frozenset()))
 
@@ -32,7 +32,7 @@ def test_a_change_while_only_agents_act_is_told() -> None:
     ],
     ids=["no change", "no agent at work", "LLMC acted", "a person may have", "its own agent works"],
 )
-def test_what_somebody_else_may_have_done_is_not(after: Place, at_work: str) -> None:
+def test_what_somebody_else_may_have_done_is_not(after: WatchedPlace, at_work: str) -> None:
     assert judged(BEFORE, after, at_work) == []
 
 

@@ -59,7 +59,7 @@ def healthy(worker=None, **answers):
     parts = (
         ProgramsSeen(Found((2, 39)), Found((3, 3)), frozenset(("git-lfs", "difft", "delta")), Absent()),
         RootFilesSeen(Found(Root("/r")), Found({}), Found(()), Found(()), Found(space), directories=Found(("adam",))),
-        SettingsSeen(Found(CONFIG), broken_packs=Found(())),
+        SettingsSeen(Found(CONFIG), broken_packs=Found(()), broken_prices=Found("")),
         StateSeen(Found(StateFacts({"adam": adam}, patrol_last_run_unix=NOW - 10)), backup=Found(7200.0)),
         DaemonSeen(Absent(), acting=Found(frozenset())),
         AgentsSeen(Found(())),

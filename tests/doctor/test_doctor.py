@@ -263,6 +263,14 @@ def test_a_screen_pack_with_a_mistake(doctor, root, adam):
     assert report.one("pack-broken")["what"] == f"{pack}:2: `version` must be a text"
 
 
+def test_prices_with_a_mistake(doctor, root, adam):
+    prices = Path(root.prices)
+    prices.write_text('[[price]]\nmodels = ["mine"]\ninput = -1\noutput = 1\n')
+    report = doctor()
+    assert report.codes == {"prices-broken"}
+    assert report.one("prices-broken")["what"].startswith(f"{prices}: price[0].input must be a number of dollars")
+
+
 # --- the state ------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -184,3 +185,8 @@ def test_git_does_not_wait_for_a_machine_that_says_nothing(liar: Liar) -> None:
     """It takes the connection, and a push or a fetch would wait for its first word."""
     with pytest.raises(LlmcError, match="git could not talk to evil"):
         fetch(liar.site.git, liar.machine, liar.story.root.path, "refs/heads/main", begins_within=0.2)
+
+
+def test_who_has_no_machines_loads_nothing_for_them() -> None:
+    asked = "import llmc.daemon.daemon, llmc.commands.status, sys; print([m for m in sys.modules if 'llmc.fleet' in m])"
+    assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout == "[]\n"

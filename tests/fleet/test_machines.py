@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 
+from llmc import __version__
 from testing.machines_here import add_machine, machine, task, wait_for, worker
 from testing.story import Story, script
 
@@ -67,3 +70,18 @@ def test_the_queue_gives_tasks_to_machines_by_label_and_room(story: Story) -> No
     story.llmc("accept", task(story, "t1")["worker"])
     story.until(lambda: task(story, "t2")["state"] == "review")
     assert task(story, "t2")["attempts"] == 1
+
+
+def test_a_machine_without_llmc_gets_this_one(story: Story) -> None:
+    """All that it has is git, tmux and a Python."""
+    story.begin()
+    home = story.place / "bare"
+    home.mkdir()
+    path = f"{sys.base_prefix}/bin:/usr/bin:/bin"
+    prefix = shlex.join(["env", "-i", f"HOME={home}", f"PATH={path}", "sh", "-c"])
+    refused = story.llmc("machine", "add", "bare", "--command", prefix, "--program", "llmc-of-nobody", code=1)
+    assert "it has no llmc" in refused.err
+    assert list(home.iterdir()) == []
+    story.llmc("machine", "add", "bare", "--command", prefix, "--program", "llmc-of-nobody", "--install")
+    assert f"llmc {__version__}" in story.llmc("machine", "check", "bare").out
+    story.llmc("machine", "remove", "bare")

@@ -19,7 +19,6 @@ def with_a_machine(story: Story, *names: str) -> str:
     story.up()
     for name in names:
         story.llmc("add", name, "--agent", "demo", "--machine", "box")
-        story.until(lambda name=name: name in [each["name"] for each in story.json("status")["workers"]])
         wait_for(story, name, status="idle", machine="box")
     return there.settings_dir(names[0])
 

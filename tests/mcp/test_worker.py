@@ -7,10 +7,12 @@ import json
 import os
 import shlex
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -236,7 +238,11 @@ def test_a_server_that_is_killed_is_followed_by_another(story: Story) -> None:
     async def session() -> None:
         async with from_inside(story, "boss") as tools:
             task = await tools.call("delegate", text="x", worker="ann", request_id="r")
-            waiting = asyncio.create_task(tools.call("wait", **task, secs=600, known="landed"))
+            came = await tools.call("wait", **task, secs=120)
+            tools.told.clear()
+            waiting = asyncio.create_task(tools.call("wait", **task, secs=600, known=came["state"]))
+            while not tools.told:  # the server has it
+                await asyncio.sleep(0.02)
             for _ in range(2):
                 for pid in await asyncio.to_thread(servers_of, story, "boss"):
                     os.kill(pid, signal.SIGKILL)
@@ -246,6 +252,41 @@ def test_a_server_that_is_killed_is_followed_by_another(story: Story) -> None:
 
     asyncio.run(session())
     assert len(story.json("task", "list", "--all")["tasks"]) == 1
+
+
+def test_a_late_greeting_is_not_repeated_to_a_new_server(story: Story) -> None:
+    """Claude Code 2.1 begins without one, and greets when the first answer is late. The server refuses that."""
+    supervised(story)
+    envelope = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    with subprocess.Popen(
+        bridge_to(story.root.settings_dir("boss")), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as bridge:
+        assert bridge.stdin is not None
+        assert bridge.stdout is not None
+
+        def asked(number: int) -> dict[str, Any]:
+            assert bridge.stdin is not None
+            assert bridge.stdout is not None
+            bridge.stdin.write(raw_call(number, "tools/list", {"_meta": envelope}))
+            bridge.stdin.flush()
+            found: dict[str, Any] = json.loads(bridge.stdout.readline())
+            assert found["id"] == number
+            return found
+
+        assert "result" in asked(1)
+        bridge.stdin.write(raw_call(2, "initialize", {}))
+        bridge.stdin.flush()
+        assert "error" in json.loads(bridge.stdout.readline())
+        for pid in servers_of(story, "boss"):
+            os.kill(pid, signal.SIGKILL)
+        numbers = iter(range(3, 100))
+        story.until(lambda: "result" in asked(next(numbers)))
+        bridge.stdin.close()
+        assert bridge.wait(60) == 0
 
 
 async def in_the_end(tools: Tools, **arguments: object) -> object:

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from llmc.git.backup import list_backups
-from llmc.host.processes import is_running
+from llmc.host.processes import is_running, name_of
 from llmc.model import Session, Work
-from llmc.perform.fence import fenced_command
+from llmc.perform.fence import fenced_command, has_store
 from llmc.perform.fenced_work import take_over
-from testing.story import Story, told_in
+from testing.story import Story, script, told_in
 
 
 @pytest.fixture
@@ -86,6 +86,22 @@ def test_conflicts_are_resolved_inside(story: Story) -> None:
     assert not story.events("adam", "git.aborted")
     story.llmc("accept", "adam")
     assert story.subjects()[-2:] == ["Theirs", "Ours"]
+
+
+def test_a_fence_is_put_up_and_taken_down_around_a_worker_with_work(story: Story) -> None:
+    story.llmc("config", "set", "workers.adam.sandbox", "off")
+    story.up()
+    story.work("adam", "write one.txt x", "commit One")
+    for mode, program in (("bwrap", "bwrap"), ("off", "python")):
+        story.llmc("config", "set", "workers.adam.sandbox", mode)
+        story.llmc("restart", "adam")
+        assert name_of(story.pane("adam").pid).startswith(program)
+        assert has_store(story.site, story.worker("adam")) is (mode == "bwrap")
+        story.llmc("reject", "adam", script(f"write {mode}.txt x", f"commit {mode}"))
+        story.until(lambda mode=mode: story.git("log", "-1", "--format=%s", "llmc/adam", cwd=story.root.path) == mode)
+        story.wait("adam", Work.NEEDS_REVIEW)
+    story.llmc("accept", "adam")
+    assert sorted(story.git("ls-tree", "--name-only", "main").split()) == ["README", "bwrap.txt", "off.txt", "one.txt"]
 
 
 def test_commits_of_both_sides_are_kept(story: Story) -> None:

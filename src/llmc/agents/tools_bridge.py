@@ -36,6 +36,7 @@ class Bridge:
         """How the client began: a new server hears it, too."""
         self._unanswered: dict[str, Any] = {}
         """The ids of requests."""
+        self._has_begun = False
         self._has_left = False
         self._silent_ends = 0
         self._server = _connect()
@@ -55,16 +56,25 @@ class Bridge:
         for line in sys.stdin.buffer:
             said = _read(line)
             with self._lock:
-                server = self._server
-                if said.get("method") in ("initialize", "notifications/initialized"):
+                server, asks = self._server, "method" in said and said.get("id") is not None
+                if self._greets(said.get("method")):
                     self._hello.append(line)
-                if "method" in said and said.get("id") is not None:
+                if asks:
+                    self._has_begun = True
                     self._unanswered[json.dumps(said["id"])] = said["id"]
             with suppress(OSError):  # whoever reads from it sees its end, and answers
                 server.sendall(line)
         with self._lock, suppress(OSError):
             self._has_left = True
             self._server.shutdown(socket.SHUT_WR)
+
+    def _greets(self, method: object) -> bool:
+        """From the protocol of 2026-07-28 on no client greets, but may try to once more when its first answer is late:
+        such a greeting is refused, and a server that heard it first would refuse all that follows.
+        """
+        return (method == "initialize" and not self._has_begun) or (
+            method == "notifications/initialized" and bool(self._hello)
+        )
 
     def _to_client(self, line: bytes) -> None:
         """But for what a new server answers to an old request, such as the first."""

@@ -31,7 +31,7 @@ MACHINE_COMMANDS = (
     ),
     Command(
         "list",
-        "the machines: labels, slots, load, and how old what is known is",
+        "the machines: labels, slots, load, and how old what is known of each is",
         ("llmc machine list", "llmc machine list --json"),
         looks=True,
     ),
@@ -49,6 +49,7 @@ MACHINE_COMMANDS = (
         "take a machine out; only when no worker is left there",
         ("llmc machine remove box",),
         (MACHINE, flag("--yes", "-y", text="do not ask")),
+        about="One that was given up is only forgotten: nobody there is asked.",
     ),
 )
 

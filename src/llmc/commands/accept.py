@@ -8,9 +8,8 @@ from dataclasses import asdict, replace
 from llmc.app import App
 from llmc.care.accepting import accept_work
 from llmc.care.acting import acting_for
-from llmc.care.elsewhere import NOBODY_ELSEWHERE, WorkersElsewhere
 from llmc.care.up_to_date import bring_all_up_to_date
-from llmc.commands.shared.elsewhere import place_elsewhere
+from llmc.commands.shared.elsewhere import elsewhere_of, place_elsewhere
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.which_workers import reviewed_or_named
 from llmc.core.delivery.texts import check_text
@@ -19,7 +18,6 @@ from llmc.core.lifecycle.effects import MergeWork
 from llmc.core.tasks.train import EntryState
 from llmc.daemon.process import running_daemon
 from llmc.errors import InvalidUsageError, LlmcError
-from llmc.fleet.registry import has_machines
 from llmc.git.clone import peek_source
 from llmc.model import Work
 from llmc.perform.accept import plan_for
@@ -67,7 +65,7 @@ def _named_once(args: Namespace) -> list[str | None]:
 def _waiting(site: Site, args: Namespace) -> list[str]:
     if args.names:
         raise InvalidUsageError("workers are named, and all of them", "give either names or --all")
-    everybody = {**_elsewhere(site).workers(), **site.ledger.load().workers}
+    everybody = {**elsewhere_of(site).workers(), **site.ledger.load().workers}
     waiting = {name: worker for name, worker in everybody.items() if worker.work is Work.NEEDS_REVIEW}
     unseen = [name for name, worker in waiting.items() if worker.reviewed is None]
     if not waiting:
@@ -80,16 +78,8 @@ def _waiting(site: Site, args: Namespace) -> list[str]:
     return [*waiting]
 
 
-def _elsewhere(site: Site) -> WorkersElsewhere:
-    if not has_machines(site.root):
-        return NOBODY_ELSEWHERE
-    from llmc.fleet.train import elsewhere_of
-
-    return elsewhere_of(site)
-
-
 def _accept(site: Site, name: str, wanted: MergeWork, *, is_elsewhere: bool) -> Result:
-    done = _elsewhere(site).accept(name, wanted) if is_elsewhere else accept_work(site, name, wanted)
+    done = elsewhere_of(site).accept(name, wanted) if is_elsewhere else accept_work(site, name, wanted)
     train = site.ledger.tasks.train
     for entry in train.open():  # whoever waits for it there learns that it has landed
         if entry.worker == name:

@@ -11,6 +11,7 @@ from llmc.app import App
 from llmc.commands.shared.result import Result
 from llmc.config.keys import split_key
 from llmc.config.load import load_config
+from llmc.config.prices import price_book
 from llmc.config.settings import Config, find_option
 from llmc.errors import InvalidUsageError, LlmcError
 from llmc.root import Root
@@ -28,6 +29,7 @@ def run(app: App, args: Namespace) -> Result:
         return Result(root.config_file, {"path": root.config_file})
     if args.action == "check":
         _check_packs(root, load_config(root.config_file))
+        price_book(root.prices)
         return Result(f"{root.config_file} is fine", {"path": root.config_file, "ok": True})
     if args.action == "list":
         return _list(root)

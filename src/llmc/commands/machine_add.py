@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 
+from llmc import __version__
 from llmc.app import App
 from llmc.commands.shared.machine_words import bring_up_there, machine_data
 from llmc.commands.shared.result import Result
 from llmc.config.machine_settings import MachineOptions
 from llmc.errors import InvalidUsageError, LlmcError
-from llmc.fleet.joining import Probe, check_machine_name, make_there, probe
+from llmc.fleet.joining import INSTALLED, Probe, check_machine_name, install, make_there, probe
 from llmc.fleet.notes import note_heard
 from llmc.fleet.reach import Reach, reach_of
 from llmc.fleet.registry import Fleet, Machine, Member, change_fleet, lock_of_machine, private_directory, read_fleet
@@ -32,7 +33,7 @@ def run(app: App, args: Namespace) -> Result:
     if read_membership(site.root) is not None:
         raise LlmcError("this root is itself a machine of a hub", "add machines there")
     with lock_of_machine(site.root, args.name, "add", LOCK_SECS):
-        machine = _made(app, site, args.name, options)
+        machine = _made(app, site, args.name, options, install=args.install)
     warnings = bring_up_there(app, app.site(), machine)
     if options.slurm:
         from llmc.fleet.slurm import own_disk_warning
@@ -55,7 +56,7 @@ def _options(args: Namespace) -> MachineOptions:
     return MachineOptions(**{given[0]: getattr(args, given[0])}, labels=labels, **more)
 
 
-def _made(app: App, site: Site, name: str, options: MachineOptions) -> Machine:
+def _made(app: App, site: Site, name: str, options: MachineOptions, *, install: bool) -> Machine:
     """In the settings and in the list only when everything is there."""
     fleet = read_fleet(site.root)
     known = fleet.members.get(name)
@@ -65,7 +66,7 @@ def _made(app: App, site: Site, name: str, options: MachineOptions) -> Machine:
     place = options.home or f"~/llmc-{hub[:8]}-{name}"
     with _reached(site, name, options, place) as (reach, job):
         app.console.progress(f"looking at {name}")
-        found = _looked(site, reach, options.program)
+        found = _looked(app, site, reach, options.program, wants_install=install)
         home = place.replace("~", found.home, 1) if place.startswith("~") else place
         epoch = known.epoch if known is not None else 1
         member = Member(name, "", home, found.program, epoch, job)
@@ -98,8 +99,14 @@ def _joined(app: App, site: Site, fleet: Fleet, machine: Machine) -> Machine:
     return machine
 
 
-def _looked(site: Site, reach: Reach, program: str) -> Probe:
+def _looked(app: App, site: Site, reach: Reach, program: str, *, wants_install: bool) -> Probe:
     found = probe(site, reach, program)
+    if found.lacks_llmc and (
+        wants_install or app.console.agrees(f"{reach.words} has no llmc {__version__}. Install it?")
+    ):
+        app.console.progress(f"installing llmc {__version__} there")
+        install(site, reach)
+        found = probe(site, reach, INSTALLED)
     problems = found.problems()
     if problems:
         raise LlmcError(

@@ -9,7 +9,7 @@ from llmc.values import Value
 LISTED = 3
 
 
-class Place(Value):
+class WatchedPlace(Value):
     """The person's checkout, or the worktree of a worker, at one moment."""
 
     content: frozenset[str]
@@ -25,7 +25,7 @@ class Place(Value):
 
 
 class TripwireLook(Value):
-    places: Mapping[str, Place]
+    places: Mapping[str, WatchedPlace]
     at_work: frozenset[str]
     """The unfenced workers whose agents are in a turn."""
 

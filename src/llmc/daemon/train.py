@@ -81,6 +81,6 @@ class TrainKeeper:
 def _elsewhere(site: Site) -> WorkersElsewhere:
     if not os.path.exists(site.root.machines):
         return NOBODY_ELSEWHERE
-    from llmc.fleet.train import elsewhere_of
+    from llmc.fleet.train import TrainElsewhere
 
-    return elsewhere_of(site)
+    return TrainElsewhere(site)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from llmc.agents.packs import broken_packs
 from llmc.config.load import load_config
+from llmc.config.prices import price_book
 from llmc.config.problems import ConfigError
 from llmc.config.settings import Config
 from llmc.doctor.answers import Absent, Answer, Broken, Found, given, known
@@ -33,11 +34,14 @@ class SettingsSeen(Value):
     config: Answer[Config] = field(metadata=TOPIC.asks("config.toml", required=True))
     broken_packs: Answer[tuple[str, ...]] = field(metadata=TOPIC.asks("the screen packs"))
     """What is wrong with them."""
+    broken_prices: Answer[str] = field(metadata=TOPIC.asks("the prices"))
+    """The same of `prices.toml`; empty where that is right, or not there."""
 
 
 def look(looking: Looking, seen: Health) -> SettingsSeen:
     config = looking.config
-    return SettingsSeen(config, given(config, lambda config: _find_broken_packs(looking.root, config)))
+    packs = given(config, lambda config: _find_broken_packs(looking.root, config))
+    return SettingsSeen(config, packs, _find_broken_prices(looking.root))
 
 
 def read_settings(root: Root) -> Answer[Config]:
@@ -53,6 +57,14 @@ def read_settings(root: Root) -> Answer[Config]:
 
 def _find_broken_packs(root: Root, config: Config) -> Answer[tuple[str, ...]]:
     return Found(tuple(wrong.what for wrong in broken_packs(root.packs, config.agents.values())))
+
+
+def _find_broken_prices(root: Root) -> Answer[str]:
+    try:
+        price_book(root.prices)
+    except ConfigError as wrong:
+        return Found(wrong.what)
+    return Found("")
 
 
 # --- repair ---------------------------------------------------------------------------------------
@@ -87,6 +99,11 @@ PACK_BROKEN = TOPIC.warning(
     "a screen pack of yours has a mistake",
     "fix it as docs/packs.md tells; `llmc config check` tells when it is right",
 )
+PRICES_BROKEN = TOPIC.warning(
+    "prices-broken",
+    "`prices.toml` has a mistake",
+    "fix it as docs/usage.md tells; `llmc config check` tells when it is right",
+)
 
 
 def judge(health: Health) -> Iterator[Finding]:
@@ -99,6 +116,8 @@ def judge(health: Health) -> Iterator[Finding]:
             yield BROKEN.finding(what, hint, path=path)
     for what in known(seen.broken_packs, ()):
         yield PACK_BROKEN.finding(what, "the screens of that CLI are read by the built-in pack, or not at all")
+    if wrong := known(seen.broken_prices, ""):
+        yield PRICES_BROKEN.finding(wrong, "budgets are kept by the prices that LLMC brings along")
 
 
 def summary(health: Health) -> str:

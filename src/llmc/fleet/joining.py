@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import tarfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
 
 from llmc import __version__
 from llmc.config.edit import value_at, with_table, with_value, without_table
@@ -27,6 +31,9 @@ MAKES_WITHIN_SECS = 1800.0
 FULL_BELOW_KB = 1024
 TMUX_MINIMUM = (3, 2)
 MARK = "llmc-probe"
+INSTALLED = "~/.local/bin/llmc"
+NEEDED = ("inotify_simple", "tomlkit")
+"""What the commands of a machine need beside it; all of it is Python alone."""
 _PROBE = r"""
 say() { printf '\nllmc-probe %s %s\n' "$1" "$2"; }
 say home "$HOME"; say user "$(id -un)"
@@ -36,6 +43,16 @@ for each in PROGRAM "$HOME/.local/bin/llmc" "$HOME/bin/llmc"; do
 done
 say python "$(python3 --version 2>/dev/null)"
 say over yes
+"""
+
+
+_INSTALL = r"""
+set -e; place="$HOME/.local/share/llmc/VERSION"
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11) and "it has no Python 3.11 or later")'
+mkdir -p "$HOME/.local/bin"; rm -rf "$place"; python3 -m venv --without-pip "$place"
+tar xzf - -C "$("$place/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+printf '#!%s\nfrom llmc.cli.main import entry\nentry()\n' "$place/bin/python" > "$place/bin/llmc"
+chmod +x "$place/bin/llmc"; ln -sf "$place/bin/llmc" "$HOME/.local/bin/llmc"
 """
 
 
@@ -49,6 +66,10 @@ class Probe(Value):
     program: str = ""
     llmc: str = ""
     python: str = ""
+
+    @property
+    def lacks_llmc(self) -> bool:
+        return not self.program or self.version != __version__
 
     @property
     def version(self) -> str:
@@ -67,7 +88,7 @@ class Probe(Value):
         if not self.program:
             found.append(f"it has no llmc: install llmc {__version__} there, or `--install` does")
         elif self.version != __version__:
-            found.append(f"its llmc is {self.version or 'broken'}, and here is {__version__}: install that there")
+            found.append(f"its llmc is {self.version or 'broken'}, and here is {__version__}: `--install` does it")
         return found
 
 
@@ -89,6 +110,21 @@ def probe(site: Site, reach: Reach, program: str) -> Probe:
         raise UnreachableError(f"{reach.words} cannot be reached: {why}", _reach_hint(why))
     said.pop("over")
     return Probe(**said)
+
+
+def install(site: Site, reach: Reach) -> None:
+    """This very llmc, in an environment of its own there, where the machine is looked through for it."""
+    pack = io.BytesIO()
+    with tarfile.open(fileobj=pack, mode="w:gz") as archive:
+        for name in ("llmc", *NEEDED):
+            found = find_spec(name)
+            place = Path(str(found.origin)) if found is not None else Path()
+            place = place.parent if place.name == "__init__.py" else place
+            archive.add(place, place.name, filter=lambda each: None if "__pycache__" in each.name else each)
+    done = over(site, reach, _INSTALL.replace("VERSION", __version__), pack.getvalue(), MAKES_WITHIN_SECS)
+    if not done.ok:
+        why = done.complaint.splitlines()[-1] if done.complaint else f"it ended with {done.code}"
+        raise LlmcError(f"llmc could not be installed on {reach.words}: {why}", "install it by hand there")
 
 
 def _probed(line: str) -> tuple[str, str]:

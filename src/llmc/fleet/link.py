@@ -107,11 +107,13 @@ class MachineLink:
                 self.heard_unix = time.time()
                 said = decode_line(line)
                 question = self._asked.pop(said["id"], None) if type(said.get("id")) is int else None
-                if question is not None:
-                    question.answer = said
-                    question.answered.set()
-                if question is None or "board" in said:
-                    self._heard(said)
+                try:  # who has the answer looks at what came with it
+                    if question is None or "board" in said:
+                        self._heard(said)
+                finally:
+                    if question is not None:
+                        question.answer = said
+                        question.answered.set()
         except (EOFError, OSError) as wrong:
             self._wrong = str(wrong)
         finally:
@@ -165,7 +167,7 @@ def _greeting(answered: dict[str, Any]) -> Greeting:
         theirs = one_line(said["version"]) or "of another version"
         raise LlmcError(
             f"the machine has llmc {theirs}, which speaks differently from {__version__} here",
-            "install the same version there: `llmc machine check NAME --install`",
+            "install the same version there",
         )
     now = number(answered.get("now_unix"), time.time())
     return Greeting(said["version"], said["machine"], said["epoch"], said["hub"], now)

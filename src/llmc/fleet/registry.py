@@ -22,6 +22,8 @@ from llmc.root import Root
 from llmc.values import Value
 
 SCHEMA = 1
+LONGEST_BASE = 30
+"""Bytes: what is in there has up to 72 more, and a socket's path at most 104 on some systems."""
 
 
 class Member(Value):
@@ -141,4 +143,5 @@ def lock_of_machine(root: Root, name: str, what: str, patience: float) -> FileLo
 def private_directory(root: Root) -> str:
     """Where sockets are: of this user alone, and with a short path."""
     base = os.environ.get("XDG_RUNTIME_DIR") or os.path.join(tempfile.gettempdir(), f"llmc-{os.getuid()}")
+    base = base if len(os.fsencode(base)) <= LONGEST_BASE else f"/tmp/llmc-{os.getuid()}"
     return os.path.join(base, f"llmc-{crc32(root.path.encode('utf-8', 'surrogateescape')):08x}")

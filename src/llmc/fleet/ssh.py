@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pwd
+import stat
 
+from llmc.errors import LlmcError
 from llmc.fleet.known import UNREACHABLE
 from llmc.host.files import write_atomically
 from llmc.values import Value
@@ -50,7 +51,8 @@ Match all
 class SshReach(Value):
     host: str
     private: str
-    """A directory for the sockets of shared connections. Its path is short: sockets have 107 bytes."""
+    """A directory for the sockets of shared connections. Its path is short: theirs may have 107 bytes, and ssh adds 58
+    of its own."""
 
     @property
     def words(self) -> str:
@@ -68,10 +70,22 @@ class SshReach(Value):
 
     def _configuration(self) -> str:
         os.makedirs(self.private, mode=0o700, exist_ok=True)
-        socket = os.path.join(self.private, hashlib.sha256(self.host.encode()).hexdigest()[:12])
-        options = "\n".join(f"{name} {value}" for name, value in (*OPTIONS.items(), ("ControlPath", f'"{socket}"')))
-        write_atomically(f"{socket}.conf", CONFIGURATION.format(options=options, user=_user_configuration()))
-        return f"{socket}.conf"
+        _require_private(self.private)
+        # %C: ssh reaches a host on the way (ProxyJump) with these options too, and that has a connection of its own.
+        shared = ("ControlPath", f'"{os.path.join(self.private, "%C")}"')
+        options = "\n".join(f"{name} {value}" for name, value in (*OPTIONS.items(), shared))
+        path = os.path.join(self.private, "ssh.conf")
+        write_atomically(path, CONFIGURATION.format(options=options, user=_user_configuration()))
+        return path
+
+
+def _require_private(directory: str) -> None:
+    """Whoever else could put a socket there would be asked in place of the machine."""
+    for path in (directory, os.path.dirname(directory)):
+        found = os.lstat(path)
+        is_open = found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX
+        if found.st_uid not in (os.geteuid(), 0) or is_open or not stat.S_ISDIR(found.st_mode):
+            raise LlmcError(f"{path} is not yours alone, and connections are shared there", f"remove {path}")
 
 
 def _user_configuration() -> str:

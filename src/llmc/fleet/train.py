@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from llmc.care.accepting import Accepted
 from llmc.care.acting import newest_tip
-from llmc.care.elsewhere import NOBODY_ELSEWHERE, WorkersElsewhere
 from llmc.core.lifecycle.effects import MergeWork
 from llmc.core.tasks.train import TrainEntry, is_being_rebased
 from llmc.errors import LlmcError
@@ -17,7 +16,7 @@ from llmc.fleet.calls import Calls
 from llmc.fleet.hands import workers_elsewhere
 from llmc.fleet.known import machine_of
 from llmc.fleet.landing import accept_there, fetch_head, offer_of
-from llmc.fleet.registry import Machine, has_machines, machine_named
+from llmc.fleet.registry import Machine, machine_named
 from llmc.fleet.transport import machine_ref
 from llmc.fleet.words import complaint_in
 from llmc.model import Worker
@@ -26,10 +25,6 @@ from llmc.store.ledger import UnknownWorkerError
 
 REBASES_WITHIN_SECS = 20.0
 LOOKS_EVERY_SECS = 0.2
-
-
-def elsewhere_of(site: Site) -> WorkersElsewhere:
-    return TrainElsewhere(site) if has_machines(site.root) else NOBODY_ELSEWHERE
 
 
 class TrainElsewhere:

@@ -18,10 +18,16 @@ def repositories_passed_over(git: Git, worktree: str, index: tuple[str, ...]) ->
         while directory and directory not in around:
             around.add(directory)
             directory = directory.rpartition("/")[0]
-    made = [f"{each}/.git" for each in sorted(around) if git.host.exists(f"{worktree}/{each}/.git")]
+    made = [f"{each}/.git" for each in sorted(around) if _is_repository(git, worktree, each)]
     links = (line.partition("\t")[2] for line in index if line.startswith(_GITLINK, 2))
-    submodules = [path for path in links if git.host.exists(f"{worktree}/{path}/.git")]
+    submodules = [path for path in links if _is_repository(git, worktree, path)]
     return (*made, *(path for path in submodules if _has_own_commits(git, f"{worktree}/{path}")))
+
+
+def _is_repository(git: Git, worktree: str, path: str) -> bool:
+    """Through a link it is another place's."""
+    place = f"{worktree}/{path}"
+    return git.host.exists(f"{place}/.git") and git.host.real_path(place) == f"{git.host.real_path(worktree)}/{path}"
 
 
 def _has_own_commits(git: Git, submodule: str) -> bool:

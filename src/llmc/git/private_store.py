@@ -61,13 +61,13 @@ class Inventory(Value):
 
 
 def make_store(host: Host, store: str, clone: str, name: str) -> None:
-    """Nobody is inside yet, or any more. One that is there is kept, with all that is in it."""
+    """Nobody is inside yet, or any more. One that is there is kept, with all that is in it but its configuration."""
     if not host.exists(f"{store}/HEAD"):
         for directory in ("objects/info", "objects/pack", "refs/heads/llmc", "refs/tags", "info", "clone-objects"):
             host.make_dir(f"{store}/{directory}")
-        host.write(f"{store}/config", (host.read(f"{clone}/config") or b"") + b"[gc]\n\tauto = 0\n")
         host.write(f"{store}/objects/info/alternates", b"../clone-objects\n")
         host.write(f"{store}/HEAD", host.read(f"{clone}/HEAD") or b"ref: refs/heads/main\n")
+    host.write(f"{store}/config", (host.read(f"{clone}/config") or b"") + b"[gc]\n\tauto = 0\n")
     for directory in (f"{store}/worktrees/{name}", f"{clone}/info"):
         host.make_dir(directory)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 
-from llmc.core.tripwire import Place, TripwireLook
+from llmc.core.tripwire import TripwireLook, WatchedPlace
 from llmc.git.parse import decode
 from llmc.git.repository import HEADS, toplevel
 from llmc.git.runner import Git
@@ -42,16 +42,16 @@ def _may_act(worker: Worker, since: float) -> bool:
     return worker.session is Session.UP and (busy or was_busy)
 
 
-def _checkout(site: Site, since: float) -> Place:
+def _checkout(site: Site, since: float) -> WatchedPlace:
     source = site.config.repo.source
     top = toplevel(site.git, source)
     refs = site.git.text(source, "for-each-ref", "--format=%(refname:short)%09%(objectname)", HEADS, "refs/tags/")
     files = _files(site.git, top) if top is not None else frozenset()
     person, agents = who_works_in(top or source, since)
-    return Place(frozenset(refs.splitlines()) | files, _stamp(site.root.landing_lock), True, person, agents)
+    return WatchedPlace(frozenset(refs.splitlines()) | files, _stamp(site.root.landing_lock), True, person, agents)
 
 
-def _worktrees(site: Site, workers: Mapping[str, Worker], since: float) -> dict[str, Place]:
+def _worktrees(site: Site, workers: Mapping[str, Worker], since: float) -> dict[str, WatchedPlace]:
     found = {}
     for name, worker in workers.items():
         # Of an agent that reports nothing, and runs, nobody knows when it is at rest.
@@ -61,7 +61,7 @@ def _worktrees(site: Site, workers: Mapping[str, Worker], since: float) -> dict[
             last = site.ledger.events.recent(name, limit=1)
             person, agents = who_works_in(worker.worktree_path, since)
             content = _files(site.git, worker.worktree_path)
-            found[name] = Place(content, str(last[-1].id if last else 0), at_rest, person, agents - {name})
+            found[name] = WatchedPlace(content, str(last[-1].id if last else 0), at_rest, person, agents - {name})
     return found
 
 

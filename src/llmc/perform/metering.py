@@ -14,6 +14,7 @@ from typing import Any
 from llmc.agents.reports import understood
 from llmc.agents.usage_files import paths_of, read_on
 from llmc.config.prices import price_book
+from llmc.config.problems import ConfigError
 from llmc.core.usage.answer import FilePlace, ModelAnswer
 from llmc.core.usage.prices import PriceBook
 from llmc.core.usage.sums import Spent, spent, spent_by_task, spent_data, with_parents
@@ -56,7 +57,7 @@ def _stamp(site: Site) -> list[str | int]:
         own = os.stat(site.root.prices).st_mtime_ns
     except OSError:
         own = 0
-    return [prices_of(site).as_of, own]
+    return [_usable_prices(site).as_of, own]
 
 
 def count_written(site: Site, worker: Worker) -> bool:
@@ -128,12 +129,21 @@ def day_of(at_unix: float) -> str:
 
 
 def prices_of(site: Site) -> PriceBook:
+    """Raises ConfigError."""
     return price_book(site.root.prices)
+
+
+def _usable_prices(site: Site) -> PriceBook:
+    """A mistake in the person's own, which `llmc usage` and the doctor tell, must not switch budgets off."""
+    try:
+        return prices_of(site)
+    except ConfigError:
+        return price_book(os.devnull)
 
 
 def write_mark(site: Site, names: Iterable[str]) -> None:
     """What these workers have spent, for whoever only looks. A cache: it is made anew with the next answer."""
-    book, workers = prices_of(site), site.ledger.load().workers
+    book, workers = _usable_prices(site), site.ledger.load().workers
     spent_by_them = {name: spent_data(spent(site.usage.rows(worker=name), book)) for name in names}
     held = [worker.task for worker in workers.values() if worker.task]
     path = Path(site.root.usage_mark)
@@ -162,7 +172,7 @@ class Purse(Value):
 
 def purse_of(site: Site, tasks: Iterable[str]) -> Purse:
     """Only what is asked for is read: there may be years of the rest."""
-    day, book, parents = day_of(site.now()), prices_of(site), site.ledger.tasks.parents()
+    day, book, parents = day_of(site.now()), _usable_prices(site), site.ledger.tasks.parents()
     wanted = {each for task in tasks for each in with_parents(task, parents)}
     charged = wanted | {child for child in parents if wanted.intersection(with_parents(child, parents))}
     sums = spent_by_task(site.usage.rows(tasks=charged), book, parents)
@@ -173,7 +183,7 @@ def purse_of(site: Site, tasks: Iterable[str]) -> Purse:
 def spent_data_of(site: Site, tasks: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
     """What these tasks, or all, have spent; of those that have spent anything."""
     if tasks is None:
-        found: Mapping[str, Spent] = spent_by_task(site.usage.rows(), prices_of(site), site.ledger.tasks.parents())
+        found: Mapping[str, Spent] = spent_by_task(site.usage.rows(), _usable_prices(site), site.ledger.tasks.parents())
         return {task: spent_data(sum_) for task, sum_ in found.items()}
     asked = set(tasks)
     found = purse_of(site, asked).tasks

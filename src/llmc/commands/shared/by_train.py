@@ -9,13 +9,13 @@ from llmc.app import App
 from llmc.care.acting import acting_for
 from llmc.care.train import run_train
 from llmc.care.train_entries import entry_for
+from llmc.commands.shared.elsewhere import elsewhere_of
 from llmc.commands.shared.known_conflicts import look_now, seen_by_daemon
 from llmc.commands.shared.result import Result
 from llmc.core.lifecycle.effects import MergeWork
 from llmc.core.tasks.train import EntryState, TrainEntry
 from llmc.daemon.process import running_daemon
 from llmc.errors import LlmcError
-from llmc.fleet.train import elsewhere_of
 from llmc.host.faults import Moment, reached
 from llmc.host.watch import open_watch, wait_for_change
 from llmc.perform.steps import settle

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from llmc.app import App
+from llmc.care.elsewhere import NOBODY_ELSEWHERE, WorkersElsewhere
 from llmc.commands.shared.result import Result
 from llmc.commands.shared.text_input import forget_drafts, task_text
 from llmc.fleet.known import machine_of
@@ -50,6 +51,15 @@ def _free_elsewhere(site: Site) -> PlaceElsewhere | None:
     if not free or here is not None:
         return None
     return place_elsewhere(site, min(free, key=lambda hand: (hand.idle_since_unix, hand.name)).name)
+
+
+def elsewhere_of(site: Site) -> WorkersElsewhere:
+    """For the merge train."""
+    if not has_machines(site.root):
+        return NOBODY_ELSEWHERE
+    from llmc.fleet.train import TrainElsewhere
+
+    return TrainElsewhere(site)
 
 
 def start_elsewhere(app: App, site: Site, args: Namespace, there: PlaceElsewhere) -> Result:
