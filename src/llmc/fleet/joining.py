@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import tarfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from importlib.util import find_spec
-from pathlib import Path
 
 from llmc import __version__
 from llmc.config.edit import value_at, with_table, with_value, without_table
@@ -22,6 +18,7 @@ from llmc.fleet.registry import Machine, Member
 from llmc.fleet.transport import bare_copy_command, forget_pushed, push_branch
 from llmc.git.runner import MINIMUM, clean_environment
 from llmc.host.base import Completed, ProgramHungError
+from llmc.host.own_package import own_package
 from llmc.root import Root
 from llmc.site import Site
 from llmc.values import Value
@@ -32,8 +29,6 @@ FULL_BELOW_KB = 1024
 TMUX_MINIMUM = (3, 2)
 MARK = "llmc-probe"
 INSTALLED = "~/.local/bin/llmc"
-NEEDED = ("inotify_simple", "tomlkit")
-"""What the commands of a machine need beside it; all of it is Python alone."""
 _PROBE = r"""
 say() { printf '\nllmc-probe %s %s\n' "$1" "$2"; }
 say home "$HOME"; say user "$(id -un)"
@@ -116,14 +111,7 @@ def probe(site: Site, reach: Reach, program: str) -> Probe:
 
 def install(site: Site, reach: Reach) -> None:
     """This very llmc, in an environment of its own there, where the machine is looked through for it."""
-    pack = io.BytesIO()
-    with tarfile.open(fileobj=pack, mode="w:gz") as archive:
-        for name in ("llmc", *NEEDED):
-            found = find_spec(name)
-            place = Path(str(found.origin)) if found is not None else Path()
-            place = place.parent if place.name == "__init__.py" else place
-            archive.add(place, place.name, filter=lambda each: None if "__pycache__" in each.name else each)
-    done = over(site, reach, _INSTALL.replace("VERSION", __version__), pack.getvalue(), MAKES_WITHIN_SECS)
+    done = over(site, reach, _INSTALL.replace("VERSION", __version__), own_package(), MAKES_WITHIN_SECS)
     if not done.ok:
         why = done.complaint.splitlines()[-1] if done.complaint else f"it ended with {done.code}"
         raise LlmcError(f"llmc could not be installed on {reach.words}: {why}", "install it by hand there")

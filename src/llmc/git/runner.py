@@ -49,7 +49,7 @@ class GitTooOldError(LlmcError):
 
 
 class OddRecordError(LlmcError):
-    """Git would wait for ever, or follow somebody's link; it was not run."""
+    """Git would wait for ever; it was not run."""
 
 
 class Git(Value):
@@ -163,9 +163,9 @@ class Git(Value):
 
 
 def require_plain(host: Host, record: str, whose: str) -> None:
-    if host.has_odd_files(record, SUBMODULES):
+    if host.has_odd_files(record, SUBMODULES, links_too=False):
         raise OddRecordError(
-            f"{whose} record in the clone has links, pipes or endless files in it ({record})",
+            f"{whose} record in the clone has pipes or endless files in it ({record})",
             "`llmc reset NAME` makes it again and keeps the work; `llmc doctor` says whose it is",
         )
 

@@ -59,7 +59,7 @@ def has_whole_record(host: Host, root: str, name: str) -> bool:
     """Whether the clone's record can be used once it names the right places again."""
     record = record_of(root, name)
     # Git makes no links there, and what it empties, such as `rebase-merge`, it empties through a link as well.
-    return recorded_head(host, root, name) is not None and not host.has_odd_files(record, SUBMODULES)
+    return recorded_head(host, root, name) is not None and not host.has_odd_files(record, SUBMODULES, links_too=True)
 
 
 def _wrong_pointer(host: Host, worktree: str, record: str) -> str | None:

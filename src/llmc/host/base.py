@@ -127,10 +127,11 @@ class Host(Protocol):
     def read_link(self, path: str) -> str | None:
         """Where the symlink points; None when the path is no symlink."""
 
-    def has_odd_files(self, path: str, leave_out: str) -> bool:
+    def has_odd_files(self, path: str, leave_out: str, *, links_too: bool) -> bool:
         """Whether there is anything in the directory tree but directories, sockets and files of a size that git makes.
 
-        Symlinks, and pipes, which keep whoever opens them waiting. Directories named `leave_out` are not looked at.
+        Pipes, which keep whoever opens them waiting, and symlinks to such, or all of them. Nothing in directories named
+        `leave_out` counts.
         """
 
     def make_link(self, target: str, path: str) -> None:

@@ -160,9 +160,9 @@ class LocalHost:
     def read_link(self, path: str) -> str | None:
         return str(Path(path).readlink()) if Path(path).is_symlink() else None
 
-    def has_odd_files(self, path: str, leave_out: str) -> bool:
+    def has_odd_files(self, path: str, leave_out: str, *, links_too: bool) -> bool:
         for folder, directories, files in os.walk(path):
-            if any(_is_odd(os.path.join(folder, name)) for name in (*directories, *files)):
+            if any(_is_odd(os.path.join(folder, name), links_too) for name in (*directories, *files)):
                 return True
             directories[:] = [name for name in directories if name != leave_out]
         return False
@@ -184,9 +184,9 @@ class LocalHost:
         return _of_terminal(tty, lambda terminal: bool(termios.tcgetattr(terminal)[LOCAL_MODES] & termios.ICANON))
 
 
-def _is_odd(path: str) -> bool:
+def _is_odd(path: str, links_too: bool) -> bool:
     try:
-        seen = os.lstat(path)
+        seen = os.lstat(path) if links_too else os.stat(path)
     except OSError:
         return False  # gone again
     if stat.S_ISREG(seen.st_mode):
