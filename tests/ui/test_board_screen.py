@@ -110,6 +110,18 @@ def test_what_was_not_shown_is_not_accepted(story: Story) -> None:
     play(story, steps)
 
 
+def test_what_is_answered_while_it_ends_is_no_error(story: Story) -> None:
+    story.begin("adam")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until_seen(pilot, "adam")
+        face = pilot.app
+        await face.screen.query("#status").remove()
+        face.tell("review", "adam: delivered")  # type: ignore[attr-defined]
+
+    play(story, steps, (80, 24))
+
+
 def test_hostile_words_are_only_words(story: Story) -> None:
     story.begin("adam")
     story.rewrite("adam", current_prompt=HOSTILE, last_words=HOSTILE, work=Work.ERROR)

@@ -87,9 +87,8 @@ class BoardUi(App[None]):
             self.tell("broken", str(live.problem), live.problem.hint)
 
     def _board_changed(self) -> None:
-        for screen in self.screen_stack:
-            if isinstance(screen, FaceScreen):
-                screen.board_changed()
+        for screen in self._whole_screens():
+            screen.board_changed()
 
     def _ages(self) -> None:
         if isinstance(self.screen, FaceScreen):
@@ -161,9 +160,12 @@ class BoardUi(App[None]):
         self.status_passes = is_passing
         said = safe(one_line(words, 600), meaning)
         self.status = (said, safe(one_line(hint, 600), "faint") if hint else None)
-        for screen in self.screen_stack:
-            if isinstance(screen, FaceScreen):
-                screen.draw_status()
+        for screen in self._whole_screens():
+            screen.draw_status()
+
+    def _whole_screens(self) -> list[FaceScreen]:
+        """Not those that are taken apart: what was asked for may be answered while the program ends."""
+        return [screen for screen in self.screen_stack if isinstance(screen, FaceScreen) and screen.is_whole]
 
     def attach(self, worker: str) -> None:
         """The person's terminal is the worker's, until they leave it."""

@@ -38,6 +38,10 @@ class FaceScreen(Screen[None]):
     def body(self) -> list[Widget]:
         return []
 
+    @property
+    def is_whole(self) -> bool:
+        return self.is_mounted and len(self.query("#head, #status, #keys")) == 3
+
     def on_resize(self) -> None:
         self.redraw()
 
