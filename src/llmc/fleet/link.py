@@ -97,6 +97,8 @@ class MachineLink:
         return question.answer
 
     def close(self) -> None:
+        with self._writing:
+            self._program.hang_up()
         self._program.end()
         self._reader.join(WRITES_WITHIN_SECS)
         self._program.close()

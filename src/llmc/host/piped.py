@@ -43,6 +43,8 @@ class PipedProgram:
     def write(self, data: bytes, within: float) -> None:
         """Raises EOFError when it takes nothing any more."""
         rest, until = memoryview(data), time.monotonic() + within
+        if self._in < 0:
+            raise EOFError("it was hung up on")
         while rest:
             _, ready, _ = select.select([], [self._in], [], max(0.0, until - time.monotonic()))
             if not ready:
@@ -84,6 +86,13 @@ class PipedProgram:
         with suppress(subprocess.TimeoutExpired):
             return self._process.wait(within)
         return None
+
+    def hang_up(self) -> None:
+        """It reads the end of its input, wherever it runs. Only when nobody writes."""
+        self._in = -1
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
 
     def end(self) -> None:
         with suppress(ProcessLookupError):
