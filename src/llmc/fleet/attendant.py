@@ -53,6 +53,8 @@ class Attendant:
         self._why = UnreachableError(f"{name} was not reached yet", "try again in a moment")
         self._document: dict[str, Any] = {}
         self._fetched: object = None
+        self._is_ending = False
+        """It is an allocation that ends soon, and says so every few seconds."""
         self._branch_moved = True
         self._settings_sent = ""
         self._spent: object = []
@@ -136,6 +138,7 @@ class Attendant:
         """In the thread that reads. Of what is said again and again, only what is new is written down."""
         if self._link is None:
             return  # it was given up, and is not one of ours yet
+        self._is_ending = bool(said.get("ending"))
         load, now = number(said.get("load")), time.monotonic()
         noted, at = self._load
         has_moved = abs(load - noted) > LOAD_MOVES * max(1.0, noted) and now - at > LOAD_EVERY_SECS
@@ -184,7 +187,7 @@ class Attendant:
             if self._document:
                 follow_tasks(site, calls, machine, self._document)
                 made = [(each["name"], each["commit_sha"], each["base_sha"]) for each in self._document["workers"]]
-                if made != self._fetched or look:
+                if made != self._fetched or look or self._is_ending:  # its backups come last
                     fetch_work(site, machine)
                     self._fetched = made
                 self._take_usage(site, calls)
