@@ -118,7 +118,6 @@ def _configuration(hub: AtHub, name: str) -> Path | None:
 
 def _far(bed: Machines, rounds: int) -> Table:
     with hub_with(bed, "m2") as hub:
-        home = f"{bed['m2'].home}/far"
         program = [sys.executable, str(PROJECT / "testing" / "far_reach.py"), str(ROUND_TRIP_MS / 2)]
         home = f"{bed['m2'].home}/far"
         prefix = shlex.join([*program, "ssh", "-F", str(_configuration(hub, "m2")), "m2", "sh", "-c"])

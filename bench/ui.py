@@ -63,7 +63,7 @@ def _until_drawn(face: FaceTerminal, fleet: Fleet) -> None:
 
 
 def _empty_secs() -> float:
-    terminal = FaceTerminal()
+    terminal = FaceTerminal("face-bench")
     began = time.monotonic()
     terminal.tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "36", sys.executable, "-c", EMPTY)
     try:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 
 from textual.pilot import Pilot
 
@@ -19,14 +20,17 @@ from testing.story import Story
 from testing.waiting import wait_until
 
 PATIENCE_SECS = 150.0
-SERVER = "face"
 LOOK_EVERY_SECS = 0.1
+_NUMBERS = count()
 
 
 @dataclass(slots=True)
 class FaceTerminal:
+    server: str
+    """One for each: a server that is about to end would take a session on, and end."""
+
     def tmux(self, *words: str) -> str:
-        done = subprocess.run(["tmux", "-L", SERVER, *words], capture_output=True, text=True, check=False)
+        done = subprocess.run(["tmux", "-L", self.server, *words], capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"tmux {words}: {done.stderr}"
         return done.stdout
 
@@ -57,7 +61,7 @@ class FaceTerminal:
 def at_face(root: str, size: tuple[int, int] = (120, 36)) -> Iterator[FaceTerminal]:
     """The program is this checkout's, on the root; it is ended with its terminal."""
     words = [sys.executable, "-P", "-m", "llmc.cli.main", "--root", root, "ui"]
-    face = FaceTerminal()
+    face = FaceTerminal(f"face-{next(_NUMBERS)}")
     width, height = map(str, size)
     shell = "env -u TMUX -u TMUX_PANE -u COLUMNS -u LINES TERM=screen-256color COLORTERM=truecolor LANG=C.UTF-8"
     command = f"{shell} {shlex.join(words)}; echo the program has ended: $?; sleep 1000"

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -166,6 +167,13 @@ def _entry(path: Path) -> str:
     return f"{mode} {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
 
 
+def _remove(place: Path) -> None:
+    """A database that the last command closes just now takes files of its own along."""
+    while place.exists():
+        with suppress(FileNotFoundError):
+            shutil.rmtree(place)
+
+
 @dataclass(slots=True)
 class Template:
     """The world as every scenario finds it. Paths are absolute, so it is always put back to the same place."""
@@ -179,7 +187,7 @@ class Template:
         if not kept.exists():
             self._make(place)
             shutil.copytree(place, kept, symlinks=True)
-        shutil.rmtree(place)
+        _remove(place)
         shutil.copytree(kept, place, symlinks=True)
         return World(Story(place))
 

@@ -48,7 +48,7 @@ def test_work_of_an_allocation_lands_and_its_end_loses_nothing(machines: Machine
 
     machines.run("scancel", job)
     wait_until(lambda: job_of(hub, machines) == "")
-    wait_until(lambda: state_of(hub, "big")["state"] != "ok", 60, LOOKS_EVERY_SECS)
+    wait_until(lambda: state_of(hub, "big")["state"] == "ended", 150, LOOKS_EVERY_SECS)
     hub.run("machine", "check", "big")
     assert job_of(hub, machines) not in ("", job)
     wait_until(lambda: state_of(hub, "big")["state"] == "ok", 60, LOOKS_EVERY_SECS)

@@ -33,10 +33,14 @@ class UnknownOutcomeError(LlmcError):
 
 
 class Calls:
-    """As a context: connections of our own end with it."""
+    """As a context: connections of our own end with it.
 
-    def __init__(self, site: Site, greets_within: float = GREETS_WITHIN_SECS) -> None:
+    `anew`: the daemon is not asked. It may not know yet that a machine has joined, or can be reached again.
+    """
+
+    def __init__(self, site: Site, greets_within: float = GREETS_WITHIN_SECS, *, anew: bool = False) -> None:
         self._site = site
+        self._anew = anew
         self._greets_within = greets_within
         self._links: dict[str, MachineLink] = {}
 
@@ -83,7 +87,7 @@ class Calls:
             raise LostMachineError(
                 f"{name} was given up as lost", f"`llmc machine check {name}` takes it back when it answers again"
             )
-        said = ask_switchboard(self._site.root, name, order, within)
+        said = None if self._anew else ask_switchboard(self._site.root, name, order, within)
         return said if said is not None else self._by_own_link(machine, order, within)
 
     def _by_own_link(self, machine: Machine, order: dict[str, Any], within: float) -> dict[str, Any]:

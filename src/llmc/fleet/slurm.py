@@ -52,7 +52,16 @@ NEVER = (
 )
 """Why a job waits that no waiting helps."""
 WAITS = ("PENDING", "CONFIGURING", "REQUEUED")
-_GONE = ("nvalid job id", "already completing or completed", "Expired or invalid job", "has been cancelled", "REVOKED")
+_GONE = (
+    *(
+        "nvalid job id",
+        "already completing or completed",
+        "Expired or invalid job",
+        "has expired",
+        "has been cancelled",
+    ),
+    "REVOKED",
+)
 
 _LOGGED_IN = (
     'PATH=${PATH:-/usr/local/bin:/usr/bin:/bin}; me=$(getent passwd "$(id -u)"); '

@@ -101,11 +101,10 @@ class Switchboard:
             client.sendall(encode_line(self._answer(asked)))
 
     def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        name = str(asked.get("machine"))
-        attendant = self._attendants.get(name)
+        attendant = self._attendants.get(str(asked.get("machine")))
+        if attendant is None:
+            return {"unattended": True}  # it has joined just now
         try:
-            if attendant is None:
-                raise UnreachableError(f"the daemon does not know {name} yet", "try again in a moment")
             link = attendant.link_within(FIRST_WAIT_SECS)
             return link.ask(float(asked["within"]), **asked["order"])
         except UnreachableError as silent:

@@ -29,7 +29,7 @@ def short_path(root: Root) -> Iterator[str]:
 
 
 def ask_switchboard(root: Root, machine: str, order: dict[str, Any], within: float) -> dict[str, Any] | None:
-    """None when nobody listens there. Raises UnreachableError for the machine."""
+    """None when nobody listens there, or not for that machine yet. Raises UnreachableError for the machine."""
     if not os.path.exists(root.switchboard):
         return None
     with socket.socket(socket.AF_UNIX) as asking, suppress(ConnectionError, FileNotFoundError):
@@ -42,7 +42,7 @@ def ask_switchboard(root: Root, machine: str, order: dict[str, Any], within: flo
     return None
 
 
-def _answer_of(asking: socket.socket) -> dict[str, Any]:
+def _answer_of(asking: socket.socket) -> dict[str, Any] | None:
     try:
         with asking.makefile("rb") as answers:
             said = json.loads(answers.readline() or b"null")
@@ -52,4 +52,4 @@ def _answer_of(asking: socket.socket) -> dict[str, Any]:
         raise UnreachableError("the daemon has ended before the machine answered", "try again", was_sent=True)
     if "unreachable" in said:
         raise UnreachableError(said["unreachable"], said["hint"], was_sent=bool(said["sent"]))
-    return dict(said)
+    return None if "unattended" in said else dict(said)

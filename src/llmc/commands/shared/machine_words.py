@@ -34,7 +34,7 @@ def bring_up_there(app: App, site: Site, machine: Machine) -> list[str]:
     if not machine.reach.keeps_processes:
         return _wait_for_daemon_there(site, machine)
     try:
-        with Calls(site) as calls:
+        with Calls(site, anew=True) as calls:
             said = calls.do(machine.name, "up", "--detach", "--json", repeatable=True)
     except LlmcError as silent:
         return [f"note: {silent.what}; {silent.hint}"]
@@ -45,7 +45,7 @@ def bring_up_there(app: App, site: Site, machine: Machine) -> list[str]:
 def _wait_for_daemon_there(site: Site, machine: Machine) -> list[str]:
     """Its own job starts it."""
     until = time.monotonic() + STARTS_WITHIN_SECS
-    with Calls(site) as calls:
+    with Calls(site, anew=True) as calls:
         while time.monotonic() < until:
             said = calls.look(machine.name, "status", "--json")
             if said.shaped(BOARD)["daemon"]["running"]:
