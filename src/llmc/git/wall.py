@@ -18,7 +18,6 @@ from llmc.host.base import Completed, Host
 from llmc.values import Value
 
 _WORDS, _TEMPORARY = "wall", "temporary"
-_OF_GIT = ("HOME", "LC_ALL", "XDG_CONFIG_HOME")
 _LAST = "--remount-ro"
 _ELSEWHERE = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
 """Name what git is to write in another place."""
