@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import subprocess
 import sys
 import time
 
@@ -70,7 +69,7 @@ def _empty_secs() -> float:
         wait_until(lambda: "all is drawn" in terminal.look(), PATIENCE_SECS)
         return time.monotonic() - began
     finally:
-        subprocess.run(["tmux", "-L", "face", "kill-server"], check=False)
+        terminal.tmux("kill-server")
 
 
 def _at_rest(fleet: Fleet, secs: float) -> float:

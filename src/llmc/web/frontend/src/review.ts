@@ -127,6 +127,9 @@ document.addEventListener("keydown", (event) => {
 
 // --- what is shown, and what it is now --------------------------------------
 
+/** Of the worker, as it is shown here or was told of since. Not all states are told of: an agent may be quick. */
+let state = one("#review")?.dataset["state"] ?? "";
+
 async function drawAnew(): Promise<void> {
   try {
     const fresh = (await page(location.pathname + location.search)).getElementById("review");
@@ -135,6 +138,7 @@ async function drawAnew(): Promise<void> {
     const at = path && one("#comment-row")?.hidden === false ? { path, lines: chosen() } : null;
     closeForm();
     if (fresh && old) swap(old, fresh);
+    state = one("#review")?.dataset["state"] ?? state;
     first = last = null;
     if (at) reopen(at.path, ...at.lines);
     await seen();
@@ -160,7 +164,6 @@ async function seen(): Promise<void> {
 
 whenDone(() => void drawAnew());
 
-let state = one("#review")?.dataset["state"] ?? "";
 follow({
   change(change) {
     const card = change.cards.find((each) => each.worker === worker);
