@@ -21,6 +21,7 @@ from llmc.errors import LlmcError
 from llmc.fleet.branches import send_branch
 from llmc.fleet.calls import Calls
 from llmc.fleet.known import read_known
+from llmc.fleet.placing import count_attempt
 from llmc.fleet.registry import Machine
 from llmc.fleet.shapes import TEXT, TEXTS
 from llmc.fleet.transport import fetch, forget_pushed, machine_ref
@@ -186,7 +187,8 @@ def _task_at(site: Site, machine: str, worker: str) -> str:
 
 
 def _end_task(site: Site, landing: LandingThere) -> None:
-    if landing.task:
+    for task in site.ledger.tasks.named([landing.task] if landing.task else []).values():
+        count_attempt(site, task)  # it may have landed before its machine was asked how it is
         end = TaskEnd(Standing.LANDED, landed_sha=landing.sha, data={"reviewed": landing.reviewed, "sha": landing.sha})
         site.ledger.tasks.ended(landing.task, landing.worker, end, site.now())
 

@@ -101,6 +101,12 @@ def _attempt(task: Task) -> int:
     return int(task.request.split(".")[1])
 
 
+def count_attempt(site: Site, task: Task) -> None:
+    """Its text may have arrived there, though the machine was not heard to have it."""
+    if task.request:
+        site.ledger.tasks.began_there(task, _attempt(task), site.now())
+
+
 def follow_tasks(site: Site, calls: Calls, machine: Machine, document: dict[str, Any]) -> None:
     """What became of the hub's tasks there, by what the machine tells now."""
     placed = site.ledger.tasks.placed_on(machine.name)
@@ -148,5 +154,6 @@ def free_tasks(site: Site, machine: str) -> list[str]:
     if freed:
         site.ledger.change_tasks(freed, lambda view: TaskChange("freed", why, {"worker": ""}), site.now())
     for task in site.ledger.tasks.named(freed).values():
+        count_attempt(site, task)
         site.ledger.tasks.unplace(task.id, task.request, why, site.now())
     return freed
