@@ -60,7 +60,7 @@ class WarmCommand:
         if self.returncode is None:
             if not select.select([self._connection], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
-            self.returncode = _number(self._connection)
+            self.returncode = number_in(self._connection)
             self._connection.close()
         return self.returncode
 
@@ -164,11 +164,11 @@ def _sender(connection: socket.socket) -> int:
     return pid
 
 
-def _number(connection: socket.socket) -> int:
-    return int.from_bytes(_exactly(connection, NUMBER_BYTES), signed=True)
+def number_in(connection: socket.socket) -> int:
+    return int.from_bytes(exactly(connection, NUMBER_BYTES), signed=True)
 
 
-def _exactly(connection: socket.socket, size: int) -> bytes:
+def exactly(connection: socket.socket, size: int) -> bytes:
     got = b""
     while len(got) < size:
         more = connection.recv(size - len(got))
@@ -198,7 +198,7 @@ def serve(listening: socket.socket) -> None:
 
 def _attend(client: socket.socket) -> NoReturn:
     length, streams, _, _ = socket.recv_fds(client, LENGTH_BYTES, 3)
-    order = json.loads(_exactly(client, int.from_bytes(length)))
+    order = json.loads(exactly(client, int.from_bytes(length)))
     pid = os.fork()
     if pid == 0:
         client.sendall(b".")

@@ -22,9 +22,8 @@ from typing import Any, NoReturn
 
 import llmc.commands
 from llmc.cli.main import entry
+from testing.warm_llmc import LENGTH_BYTES, NUMBER_BYTES, exactly, number_in
 
-LENGTH_BYTES = 8
-NUMBER_BYTES = 4
 Streams = Sequence[int]
 Attend = Callable[[socket.socket, dict[str, Any], Streams], NoReturn]
 
@@ -44,7 +43,7 @@ class Errand:
         """Its exit code."""
         self.connection.settimeout(timeout)
         try:
-            return _number(self.connection)
+            return number_in(self.connection)
         finally:
             self.connection.close()
 
@@ -57,7 +56,7 @@ def begin(place: str, order: Mapping[str, Any], streams: Streams, timeout: float
     text = json.dumps(order).encode()
     socket.send_fds(asking, [len(text).to_bytes(LENGTH_BYTES)], list(streams))
     asking.sendall(text)
-    return Errand(asking, _number(asking))
+    return Errand(asking, number_in(asking))
 
 
 def run_there(
@@ -89,19 +88,6 @@ def listening_at(place: str) -> socket.socket:
     return listening
 
 
-def _number(connection: socket.socket) -> int:
-    return int.from_bytes(_exactly(connection, NUMBER_BYTES), signed=True)
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    got = b""
-    while len(got) < size:
-        more = connection.recv(size - len(got))
-        assert more, "the process that has llmc loaded has ended"
-        got += more
-    return got
-
-
 # --- who has it loaded ------------------------------------------------------------------------------
 
 
@@ -121,7 +107,7 @@ def serve(listening: socket.socket, attend: Attend | None = None, until: int | N
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             listening.close()
             length, streams, _, _ = socket.recv_fds(client, LENGTH_BYTES, 3)
-            order = json.loads(_exactly(client, int.from_bytes(length)))
+            order = json.loads(exactly(client, int.from_bytes(length)))
             (attend or run_ordered)(client, order, streams)
         client.close()
 

@@ -12,6 +12,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -95,7 +96,7 @@ class _Remote:
                 self._begin(order)
             case "follow":
                 self._say({"id": order["id"]})
-                self._forward(Forked(lambda: _follow(self._root), speaks=True))
+                self._forward(Forked(lambda: _follow(self._root), speaks=True, hears=True))
             case "terminal":
                 self._hand_to_terminals(order)
             case _:
@@ -219,6 +220,10 @@ def _follow(root: Root) -> int:
     from llmc.commands.shared.live_board import LiveBoard
 
     async def follow() -> None:
+        following = asyncio.current_task()
+        assert following is not None
+        # Nothing is written there: it can be read when whoever we speak to has ended, however that came about.
+        asyncio.get_running_loop().add_reader(0, following.cancel)
         board = LiveBoard(root)
         watching = asyncio.create_task(board.run())
         try:
@@ -229,7 +234,8 @@ def _follow(root: Root) -> int:
         finally:
             watching.cancel()
 
-    asyncio.run(follow())
+    with suppress(asyncio.CancelledError):
+        asyncio.run(follow())
     return 0
 
 
