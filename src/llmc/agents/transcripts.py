@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import datetime
@@ -92,12 +93,17 @@ def moment(text: object) -> float:
         return 0.0
 
 
+_PASTED = re.compile(r'\s*<pasted_content id="([^"]*)">\n(.*)\n</pasted_content id="\1">\s*', re.DOTALL)
+"""How Claude Code from 2.1.328 on marks what was pasted and not typed."""
+
+
 def texts(content: object) -> str:
-    """All text of a message: one string, or parts."""
-    if isinstance(content, str):
-        return content
+    """All text of a message: one string, or parts. What was pasted as a whole comes without the marks around it."""
     parts = content if isinstance(content, list) else []
-    return "".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+    said = "".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+    said = content if isinstance(content, str) else said
+    pasted = _PASTED.fullmatch(said)
+    return pasted[2] if pasted else said
 
 
 def _useful(transcripts: Transcripts, path: str) -> Iterator[Line]:
