@@ -15,4 +15,4 @@ def test_what_was_pasted_comes_without_its_marks(text: str) -> None:
 
 def test_marks_that_do_not_belong_together_stay() -> None:
     odd = '<pasted_content id="a">\nx\n</pasted_content id="b">'
-    assert prompt({"prompt": odd}).detail == odd
+    assert prompt({"prompt": odd}).text == odd
